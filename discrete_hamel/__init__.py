@@ -1,0 +1,61 @@
+"""discrete_hamel: structure-preserving integrators for mechanical systems with velocity constraints, on JAX.
+
+    import discrete_hamel as dh
+    traj = dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=1000)
+
+Importing it turns on 64-bit JAX, unless the environment sets JAX_ENABLE_X64, which is then respected.
+"""
+
+import os as _os
+
+import jax as _jax
+
+if "JAX_ENABLE_X64" not in _os.environ:
+    _jax.config.update("jax_enable_x64", True)
+
+from discrete_hamel import systems
+from discrete_hamel.failures import FrameDegenerates, NewtonFailed, RunFailed
+from discrete_hamel.hamel import (
+    energy,
+    hamel_force,
+    momentum,
+    quasivelocities,
+    reactions,
+    structure,
+    vector_field,
+    velocities,
+)
+from discrete_hamel.references import reference
+from discrete_hamel.schemes import DiscreteHamel, StaggeredHamel, start, step
+from discrete_hamel.simulation import simulate
+from discrete_hamel.system import Invariant, System, from_constraints, from_quasivelocities, from_velocities
+from discrete_hamel.trajectory import Trajectory
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DiscreteHamel",
+    "FrameDegenerates",
+    "Invariant",
+    "NewtonFailed",
+    "RunFailed",
+    "StaggeredHamel",
+    "System",
+    "Trajectory",
+    "energy",
+    "from_constraints",
+    "from_quasivelocities",
+    "from_velocities",
+    "hamel_force",
+    "momentum",
+    "quasivelocities",
+    "reactions",
+    "reference",
+    "simulate",
+    "start",
+    "step",
+    "structure",
+    "systems",
+    "vector_field",
+    "velocities",
+]

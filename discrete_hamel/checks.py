@@ -1,0 +1,246 @@
+"""What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel import hamel
+from discrete_hamel.system import System
+
+SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
+ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
+
+
+def traced(*things: Any) -> bool:
+    """Whether jax traces any leaf: then values cannot be looked at, and only shapes are checked."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(things))
+
+
+def canonical(tree: Any) -> Any:
+    """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
+
+    def leaf(value: Any) -> Any:
+        if isinstance(value, bool | np.bool_):
+            return value
+        array = jnp.asarray(value)
+        is_number = isinstance(value, int | float) or jnp.issubdtype(array.dtype, jnp.floating)
+        return jnp.asarray(array, float) if is_number else array
+
+    return jax.tree.map(leaf, tree)
+
+
+def vector(name: str, value: Any) -> Array:
+    """A finite one-dimensional float array, or a sentence."""
+    array = jnp.asarray(value, float)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, got shape {array.shape}; for many initial conditions use jax.vmap."
+        )
+    if not traced(array):
+        bad = np.flatnonzero(~np.isfinite(array))
+        if len(bad):
+            raise ValueError(f"{name}[{bad[0]}] is {float(array[bad[0]])}; initial data must be finite.")
+    return array
+
+
+def step_size(h: Any) -> Array:
+    """A finite step different from zero; negative steps run back in time."""
+    array = jnp.asarray(h, float)
+    if array.ndim:
+        raise ValueError(f"h must be one number, got shape {array.shape}.")
+    if not traced(array) and (not math.isfinite(array) or array == 0):
+        raise ValueError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
+    return array
+
+
+def count(name: str, value: Any, least: int) -> int:
+    """An integer not below `least`."""
+    try:
+        number = int(value.__index__())
+    except (AttributeError, TypeError):
+        raise ValueError(f"{name} must be an integer, got {value!r}.") from None
+    if number < least:
+        raise ValueError(f"{name} is {number}; it must be at least {least}.")
+    return number
+
+
+def shapes(system: System, q: Array) -> tuple[int, int]:
+    """(n, m), after a look at the shapes of all that the system's functions return."""
+    psi = jax.eval_shape(system.frame, q)
+    if len(psi.shape) != 2 or psi.shape[0] != len(q):
+        raise ValueError(
+            f"frame(q) must be N x n with N = {len(q)}, one row a coordinate and one column a field, "
+            f"for q of length {len(q)}; got shape {psi.shape}."
+        )
+    n, m = psi.shape[1], system.rank
+    if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
+        raise ValueError(f"rank is {m!r}; it counts the free quasi-velocities and must be 1 to n = {n}.")
+    m = int(m)
+    if n > len(q) and system.brackets_by_autodiff:
+        raise ValueError(
+            f"frame(q) has {n} fields on {len(q)} coordinates, which cannot be independent, so their brackets do "
+            "not follow from the frame. Give structure(q), the structure functions c[k, i, j] (of a Lie algebra, say)."
+        )
+    xi = jnp.zeros(n)
+    for name, function, arguments, want in (
+        ("lagrangian(q, xi)", system.lagrangian, (q, xi), ()),
+        ("structure(q)", system.structure, (q,), (n, n, n)),
+        ("slip(q)", system.slip, (q,), (n - m,)),
+        ("force(q, xi)", system.force, (q, xi), (n,)),
+    ):
+        got = jax.eval_shape(function, *arguments).shape
+        if got != want:
+            meaning = "a scalar, shape ()" if want == () else f"shape {want}"
+            raise ValueError(f"{name} must return {meaning} for n = {n}, rank = {m}; got shape {got}.")
+    return n, m
+
+
+@jax.jit
+def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
+    free = xi[: system.rank]
+    mu, force = hamel.balance(system, q, free)
+    return {
+        "frame(q)": system.frame(q),
+        "slip(q)": system.slip(q),
+        "the Lagrangian": system.lagrangian(q, hamel.full(system, q, free)),
+        "dl/dxi": mu,
+        "the Hamel force (from the Lagrangian's derivative, structure and force)": force,
+        "inertia": hamel.inertia(system, q, free),
+    }
+
+
+def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
+    """The system ready at q, q, and xi with all n components, checked."""
+    q = vector("q", q)
+    if (xi is None) == (v is None):
+        raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
+    concrete = not traced(system, q, xi, v)
+    if concrete:
+        system = canonical(system)
+        _finite_parameters(system)
+    system = system.at(q)
+    n, m = shapes(system, q)
+    if v is not None:
+        v = vector("v", v)
+        if len(v) != len(q):
+            raise ValueError(f"v has {len(v)} components, q has {len(q)}; v is qdot, one component a coordinate.")
+        if len(q) < m:
+            raise ValueError(f"v cannot determine {m} free quasi-velocities from {len(q)} coordinates; give xi.")
+    else:
+        xi = vector("xi", xi)
+        if len(xi) not in (m, n):
+            raise ValueError(
+                f"xi has {len(xi)} components; it needs the {m} free ones (the slip is filled in) or all {n}"
+                + (f": {', '.join(system.velocities)}." if system.velocities else ".")
+            )
+    if not concrete:
+        return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
+    facts = {name: np.asarray(value) for name, value in _facts(system, q, jnp.zeros(n) if xi is None else xi).items()}
+    _finite({"frame(q)": facts["frame(q)"]}, q)
+    _independent(system, facts["frame(q)"], q)
+    _finite(facts, q)
+    _regular(system, facts["inertia"])
+    if xi is None:
+        xi = _from_velocity(system, q, v, facts["frame(q)"])
+    elif len(xi) == m:
+        xi = jnp.concatenate([xi, jnp.asarray(facts["slip(q)"])])
+    _on_constraint(system, np.asarray(xi), facts["slip(q)"])
+    return system, q, xi
+
+
+def _name(names: tuple[str, ...], letter: str, index: int) -> str:
+    return names[index] if index < len(names) else f"{letter}[{index}]"
+
+
+def _finite_parameters(system: System) -> None:
+    for path, leaf in jax.tree_util.tree_leaves_with_path(system):
+        if jnp.issubdtype(leaf.dtype, jnp.floating) and not np.all(np.isfinite(leaf)):
+            where = jax.tree_util.keystr(path).lstrip(".")
+            raise ValueError(f"the parameter {where} of {type(system).__name__} is not finite: {leaf}.")
+
+
+def _finite(facts: dict[str, np.ndarray], q: Array) -> None:
+    for name, value in facts.items():
+        if not np.all(np.isfinite(value)):
+            raise ValueError(
+                f"{name} is not finite at the initial data, q = {np.asarray(q).tolist()}: {value.tolist()}. "
+                "A pole of the coordinates, a division by zero or the root of a negative number are the usual causes."
+            )
+
+
+def _independent(system: System, psi: np.ndarray, q: Array) -> None:
+    """Columns of the frame independent: all of them, or where the bracket is given those of D."""
+    columns = psi if system.brackets_by_autodiff else psi[:, : system.rank]
+    if columns.shape[1] > columns.shape[0]:
+        return  # a reduced system: N < m
+    scale = np.linalg.norm(columns, axis=0)
+    if np.all(scale > 0):
+        _, sizes, right = np.linalg.svd(columns / scale)
+        if sizes[-1] > SINGULAR * sizes[0]:
+            return
+        mix = right[-1] / scale
+    else:
+        mix = (scale == 0).astype(float)
+    if not system.brackets_by_autodiff:
+        # Advected coordinates lose rank at points (a vertical rod): only a frame that is zero carries no motion.
+        if np.any(columns):
+            return
+    combination = " + ".join(f"{w:.3g} u_{i + 1}" for i, w in enumerate(mix / np.max(np.abs(mix))) if abs(w) > 1e-9)
+    raise ValueError(
+        f"frame(q) is singular at q = {np.asarray(q).tolist()}: {combination} = 0, so its rank is below {len(mix)}. "
+        "Choose fields that are independent here, other coordinates if this is a pole, or give structure(q) if the "
+        "fields are dependent everywhere (advected coordinates)."
+    )
+
+
+def _regular(system: System, mass: np.ndarray) -> None:
+    """M = d mu / d xi on D invertible, else the direction that carries no inertia."""
+    scale = np.sqrt(np.abs(np.diag(mass)))
+    scale[scale == 0] = 1.0
+    _, sizes, right = np.linalg.svd(mass / np.outer(scale, scale))
+    if sizes[-1] > SINGULAR * max(sizes[0], 1e-300):
+        return
+    direction = right[-1] / scale
+    direction /= np.max(np.abs(direction))
+    words = " + ".join(f"{w:.3g} {_name(system.velocities, 'xi', i)}" for i, w in enumerate(direction) if abs(w) > 1e-9)
+    raise ValueError(
+        f"the Lagrangian is degenerate on the constraint: motion along {words} carries no inertia "
+        f"(smallest singular value of d2l/dxi2, scaled, {sizes[-1]:.1e}), so its acceleration is not determined. "
+        "Add the missing mass or inertia, or remove that velocity from the rank."
+    )
+
+
+def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray) -> Array:
+    xi = hamel.quasivelocities(system, q, v)
+    if not np.all(np.isfinite(xi)):  # D's fields dependent at this point: any xi that gives v will do
+        slip = np.asarray(system.slip(q))
+        m = system.rank
+        xi = jnp.asarray(np.concatenate([np.linalg.lstsq(psi[:, :m], np.asarray(v) - psi[:, m:] @ slip)[0], slip]))
+    miss = np.asarray(v) - psi @ np.asarray(xi)
+    worst = int(np.argmax(np.abs(miss)))
+    size = float(np.max(np.abs(v)))
+    if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):
+        raise ValueError(
+            f"no quasi-velocity gives this v: the nearest misses the velocity of {_name(system.coordinates, 'q', worst)} "
+            f"by {miss[worst]:.3g} (v is of size {size:.3g}). v must lie in the span of the frame."
+        )
+    return xi
+
+
+def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray) -> None:
+    m = system.rank
+    off = xi[m:] - slip
+    if not len(off):
+        return
+    worst = int(np.argmax(np.abs(off)))
+    size = max(float(np.max(np.abs(xi))), float(np.max(np.abs(slip))), 1e-300)
+    if abs(off[worst]) > ON_CONSTRAINT * size:
+        raise ValueError(
+            f"the initial velocity is off the constraint: row {worst} demands "
+            f"{_name(system.velocities, 'xi', m + worst)} = {slip[worst]:.6g} and it is {xi[m + worst]:.6g}, off by "
+            f"{off[worst]:.3g}. Give the {m} free components of xi only, or correct the velocity."
+        )

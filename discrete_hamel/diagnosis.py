@@ -1,0 +1,76 @@
+"""Why a run stopped: each failure says which step, where, how far off, which equation, and what to try."""
+
+import jax
+import numpy as np
+from jax import Array
+
+from discrete_hamel import frames
+from discrete_hamel.failures import FrameDegenerates, NewtonFailed
+from discrete_hamel.newton import Report, newton
+from discrete_hamel.schemes.scheme import Scheme, State
+from discrete_hamel.system import System
+
+DEGENERATE = 1e8  # condition at which a frame is as good as singular
+
+
+@jax.jit
+def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array, Array]:
+    def residual(z: Array) -> Array:
+        return scheme.residual(system, state, h, z)
+
+    guess = scheme.guess(system, state, h)
+    z, _ = newton(residual, guess)
+    return residual(z), residual(guess), system.frame(state.q)
+
+
+def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: int, report: Report) -> NewtonFailed:
+    """The failure of the step after `steps` good ones."""
+    at_end, at_guess, psi = (np.asarray(a) for a in _last_try(system, scheme, state, h))
+    where = f"step {steps + 1} (from t = {steps * float(h):g} with h = {float(h):g})"
+    position = f"q = {np.array2string(np.asarray(state.q), precision=6, separator=', ')}"
+    if not np.all(np.isfinite(at_guess)):
+        row = int(np.flatnonzero(~np.isfinite(at_guess))[0])
+        return NewtonFailed(
+            f"{where}: {scheme.equation(system, row)} is not finite already at the first guess, near {position}. The "
+            "Lagrangian, frame, structure, slip or force returns NaN or inf there: a pole of the coordinates, a division "
+            "by zero, or a step that jumps out of their domain. Look at that point, or try a smaller h."
+        )
+    size = np.where(np.isfinite(at_end), np.abs(at_end), np.inf)
+    row = int(np.argmax(size))
+    left = f"a residual of {size[row]:.1e}" if np.isfinite(size[row]) else "values that are not finite"
+    message = (
+        f"{where}: Newton's method left {left} after {int(report.iterations)} iterations, worst in "
+        f"{scheme.equation(system, row)}, near {position}. "
+    )
+    bad = frames.condition(psi[:, : system.rank])
+    if bad > DEGENERATE:
+        message += f"The frame is nearly singular there (condition {bad:.1e}): change coordinates or fields. "
+    return NewtonFailed(message + f"Try a smaller step, h = {float(h) / 4:g} say; what was computed is in .trajectory.")
+
+
+def lost_velocity(xi: np.ndarray, h: Array, finished: int, save_every: int) -> NewtonFailed | None:
+    """A failure if some node's momentum has no velocity."""
+    bad = np.flatnonzero(~np.all(np.isfinite(xi), axis=1))
+    if not len(bad):
+        return None
+    steps = (finished + int(bad[0]) + 1) * save_every
+    return NewtonFailed(
+        f"after step {steps} (t = {steps * float(h):g}) no velocity belongs to the momentum: the Lagrangian has become "
+        "degenerate there, d2l/dxi2 is singular on the constraint. What was computed is in .trajectory."
+    )
+
+
+def lost_frame(system: System, q: np.ndarray, h: Array, finished: int, save_every: int) -> FrameDegenerates | None:
+    """A failure if a frame built from constraints has degenerated at, or between, the nodes q[1:], q[0] being good."""
+    margins = system.frame_margins(q)
+    lost = np.flatnonzero(~(margins * np.sign(margins[0]) > 1 / DEGENERATE))
+    if not len(lost):
+        return None
+    k = finished + int(lost[0])
+    return FrameDegenerates(
+        f"before step {k * save_every} (t = {k * save_every * float(h):g}) the frame built from the constraints "
+        f"degenerates (margin {margins[lost[0]]:.1e}, at the start {margins[0]:.1e}): the velocities that it solves for "
+        "are no longer determined by the others. Go on from an earlier node, where a new frame is chosen: "
+        "simulate(system, q=traj.q[k], v=traj.v[k], ...) with traj = error.trajectory, or give a frame of your own "
+        "that is good everywhere (from_velocities)."
+    )

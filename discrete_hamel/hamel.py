@@ -1,0 +1,146 @@
+"""The formalism of design section 3: pure functions of (system, q, xi), each equation in one place.
+
+xi may have m components (the slip b(q) is filled in) or all n. Vectors over the frame have n components
+(`momentum`, `structure`, `quasivelocities`); balances along D have m (`hamel_force`).
+"""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.typing import ArrayLike
+
+from discrete_hamel import frames
+from discrete_hamel.newton import root
+from discrete_hamel.system import System
+
+
+def full(system: System, q: Array, xi: Array) -> Array:
+    """xi with all n components: xi^U = b(q) filled in where xi has only m."""
+    if xi.shape[-1] == system.rank:
+        return jnp.concatenate([xi, system.slip(q)])
+    return xi
+
+
+def _arguments(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[System, Array, Array]:
+    q = jnp.asarray(q, float)
+    system = system.at(q)
+    return system, q, full(system, q, jnp.asarray(xi, float))
+
+
+def structure(system: System, q: ArrayLike, xi: Any = None) -> Array:
+    """c[k, i, j] of [u_i, u_j] = c^k_ij u_k; xi is not used and only makes the signatures alike.   [HE] 2.3"""
+    q = jnp.asarray(q, float)
+    return system.at(q).structure(q)
+
+
+def momentum(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """mu = dl/dxi, all n components, varied before the constraint is imposed.   [HE] (5.5)"""
+    system, q, xi = _arguments(system, q, xi)
+    return jax.grad(system.lagrangian, 1)(q, xi)
+
+
+def coadjoint(system: System, q: Array, xi: Array, mu: Array) -> Array:
+    """[xi, mu]*_j = c^k_ij xi^i mu_k, n components.   [HE] (5.6)"""
+    if system.brackets_by_autodiff:
+        return frames.coadjoint(system.frame, q, xi, mu)
+    return jnp.einsum("kij,i,k->j", system.structure(q), xi, mu)
+
+
+def _balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
+    """mu and F_j = c^k_ij xi^i mu_k + Psi^a_j dl/dq^a + f_j, both for all j = 1..n."""
+    gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, xi)
+    along_frame = system.frame(q).T @ gradient
+    return mu, coadjoint(system, q, xi, mu) + along_frame + system.force(q, xi)
+
+
+def balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
+    """(mu_j, F_j) for j = 1..m, the two sides of (H) d/dt mu_j = F_j; what the schemes discretise."""
+    mu, force = _balance(system, q, full(system, q, xi))
+    return mu[: system.rank], force[: system.rank]
+
+
+def hamel_force(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """F_j = c^k_ij xi^i mu_k + Psi^a_j dl/dq^a + f_j, j = 1..m.   (H); [HE] (2.2), (4.4); [QS] (3.4)
+
+    >>> import discrete_hamel as dh
+    >>> sleigh = dh.systems.ChaplyginSleigh(mass=1.0, inertia=0.7, offset=0.4)
+    >>> dh.hamel_force(sleigh, [0.0, 0, 0], [1.5, -0.3]).round(3).tolist()     # -m a omega v, m a omega^2
+    [0.18, 0.9]
+    """
+    return balance(*_arguments(system, q, xi))[1]
+
+
+def energy(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """E = <mu, xi> - l."""
+    system, q, xi = _arguments(system, q, xi)
+    value, mu = jax.value_and_grad(system.lagrangian, 1)(q, xi)
+    return mu @ xi - value
+
+
+def inertia(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """M_ij = d mu_i / d xi^j on D, m x m: what must be regular for the motion to be determined."""
+    system, q, xi = _arguments(system, q, xi)
+    return jax.jacfwd(lambda free: _momentum_on_d(system, q, free))(xi[: system.rank])
+
+
+def _momentum_on_d(system: System, q: Array, free: Array) -> Array:
+    """mu_j, j = 1..m, at (xi^D, b(q))."""
+    return jax.grad(system.lagrangian, 1)(q, full(system, q, free))[: system.rank]
+
+
+def vector_field(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[Array, Array]:
+    """(qdot, xidot) of (H) d/dt mu_j = F_j, qdot = Psi xi, xi^U = b(q), each with all its components.
+
+    [HE] (4.4); [QS] (3.4)
+    """
+    system, q, xi = _arguments(system, q, xi)
+    free = xi[: system.rank]
+    velocity = system.frame(q) @ xi
+    _, force = balance(system, q, free)
+    mass = jax.jacfwd(partial(_momentum_on_d, system, q))(free)
+    _, drift = jax.jvp(lambda point: _momentum_on_d(system, point, free), (q,), (velocity,))
+    _, slip_rate = jax.jvp(system.slip, (q,), (velocity,))
+    return velocity, jnp.concatenate([jnp.linalg.solve(mass, force - drift), slip_rate])
+
+
+def reactions(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """lambda_a of d/dt dL/dqdot - dL/dq = f + lambda_a A^a, n - m components: a force, not an impulse.
+
+    A^a are the one-forms with xi^{m+a} = A^a(q) qdot (for `from_constraints` the user's own rows), so that
+    lambda_a = d/dt mu_{m+a} - F_{m+a}: the rows of (2.2) that the constraint takes away.   [HE] 2.4
+    """
+    system, q, xi = _arguments(system, q, xi)
+    velocity, acceleration = vector_field(system, q, xi)
+    mu_of = jax.grad(system.lagrangian, 1)
+    _, rate = jax.jvp(mu_of, (q, xi), (velocity, acceleration))
+    return (rate - _balance(system, q, xi)[1])[system.rank :]
+
+
+def velocities(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """qdot = Psi(q) xi."""
+    system, q, xi = _arguments(system, q, xi)
+    return system.frame(q) @ xi
+
+
+def quasivelocities(system: System, q: ArrayLike, v: ArrayLike) -> Array:
+    """xi with Psi(q) xi = v, n components.
+
+    Where the fields are dependent as vectors (advected coordinates) no v determines all of xi: then the one that
+    satisfies the constraint, xi^U = b(q), is meant.
+    """
+    q, v = jnp.asarray(q, float), jnp.asarray(v, float)
+    system = system.at(q)
+    psi = system.frame(q)
+    if system.brackets_by_autodiff:
+        return frames.left_inverse(psi, v)
+    m, slip = system.rank, system.slip(q)
+    return jnp.concatenate([frames.left_inverse(psi[:, :m], v - psi[:, m:] @ slip), slip])
+
+
+def legendre(system: System, q: Array, p: Array, guess: Array) -> Array:
+    """The nodal velocity: xi with mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components."""
+    free, _ = root(lambda xi: _momentum_on_d(system, q, xi) - p, guess[: system.rank])
+    return full(system, q, free)

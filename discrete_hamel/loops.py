@@ -1,0 +1,121 @@
+"""The two loops under `simulate`: a differentiable scan, and a chunked run on the host that never recompiles."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from discrete_hamel.diagnosis import failed_step, lost_frame, lost_velocity
+from discrete_hamel.failures import RunFailed
+from discrete_hamel.newton import Report
+from discrete_hamel.progress import Progress
+from discrete_hamel.schemes.scheme import Scheme, State, start, step
+from discrete_hamel.system import System
+from discrete_hamel.trajectory import RunReport, Trajectory, concatenated, times
+
+CHUNK = 1024  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
+CHUNK_STEPS = 8192  # steps it takes at most, unless a single saved interval is longer
+
+
+@jax.jit
+def _start(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[State, tuple]:
+    state = start(system, scheme, q, xi, h)
+    return state, (state.q, state.p, xi)
+
+
+def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:
+    """The run as one differentiable scan; a failed step leaves NaN behind it, and its mark."""
+
+    def one(carry: tuple, _: None) -> tuple:
+        state, well = carry
+        state, interval = step(system, scheme, state, h)
+        well = well & interval.report.converged
+        state = jax.tree.map(lambda leaf: jnp.where(well, leaf, jnp.nan), state)
+        return (state, well), interval
+
+    def several(carry: tuple, _: None) -> tuple:
+        (state, well), interval = lax.scan(one, carry, length=save_every)
+        solves = interval.report
+        report = RunReport(well, jnp.max(solves.iterations), jnp.max(solves.residual))
+        node = (state.q, state.p, scheme.velocity(system, state))
+        return (state, well), (node, jnp.where(well, interval.xi[-1], jnp.nan), report)
+
+    state, first = _start(system, scheme, q, xi, h)
+    (final, _), (nodes, xi_mid, report) = lax.scan(several, (state, jnp.asarray(True)), length=intervals)
+    q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
+    t = times(h, save_every, intervals + 1)
+    return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)
+
+
+@jax.jit
+def _chunk(
+    system: System, scheme: Scheme, state: State, h: Array, intervals: Array, save_every: Array
+) -> tuple[State, Array, Report, tuple]:
+    """Up to CHUNK intervals of `save_every` steps each, ended early by a failed step; both numbers are traced.
+
+    Returns the last good state, the number of good steps, the report of the last step tried, and what was saved.
+    """
+    n = jax.eval_shape(system.frame, state.q).shape[1]
+
+    def buffer(leaf: Array) -> Array:
+        return jnp.zeros((CHUNK, *leaf.shape), leaf.dtype)
+
+    well = Report(jnp.asarray(True), jnp.asarray(0), jnp.zeros((), h.dtype))
+    saved = (jax.tree.map(buffer, state), buffer(jnp.zeros(n)), jax.tree.map(buffer, well))
+
+    def one(carry: tuple) -> tuple:
+        state, done, _, (nodes, xi_mid, worst) = carry
+        new, interval = step(system, scheme, state, h)
+        solve, slot = interval.report, done // save_every
+        state = jax.tree.map(lambda a, b: jnp.where(solve.converged, a, b), new, state)
+        nodes = jax.tree.map(lambda kept, leaf: kept.at[slot].set(leaf), nodes, new)
+        worst = jax.tree.map(lambda kept, leaf: kept.at[slot].max(leaf), worst, solve)
+        return state, done + solve.converged, solve, (nodes, xi_mid.at[slot].set(interval.xi), worst)
+
+    def going(carry: tuple) -> Array:
+        _, done, solve, _ = carry
+        return (done < intervals * save_every) & solve.converged
+
+    state, done, solve, saved = lax.while_loop(going, one, (state, jnp.asarray(0), well, saved))
+
+    def velocity(k: Array, xi: Array) -> Array:
+        node = jax.tree.map(lambda leaf: leaf[k], saved[0])
+        return xi.at[k].set(scheme.velocity(system, node))
+
+    xi = lax.fori_loop(0, done // save_every, velocity, jnp.zeros((CHUNK, n), h.dtype))
+    return state, done, solve, (saved[0].q, saved[0].p, xi, *saved[1:])
+
+
+def run(
+    system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int, progress: bool
+) -> tuple[Trajectory, RunFailed | None]:
+    """The run on the host, chunk after chunk through one compiled function; all that was computed, and what ended it."""
+    state, first = _start(system, scheme, q, xi, h)
+    empty = (*jax.tree.map(lambda leaf: leaf[None][:0], first), xi[None][:0], Report(*np.zeros((3, 0))))
+    chunks: list[Any] = [empty]
+    finished, failure, last_q = 0, None, np.asarray(q)[None]
+    per_chunk = max(1, min(CHUNK, CHUNK_STEPS // save_every))
+    with Progress(intervals * save_every, progress) as bar:
+        while finished < intervals and failure is None:
+            ask = min(per_chunk, intervals - finished)
+            state, done, solve, saved = _chunk(system, scheme, state, h, jnp.asarray(ask), jnp.asarray(save_every))
+            whole = int(done) // save_every
+            saved = jax.tree.map(lambda leaf, whole=whole: np.asarray(leaf[:whole]), saved)
+            steps = finished * save_every + int(done)
+            if not solve.converged:
+                failure = failed_step(system, scheme, state, h, steps, solve)
+            else:
+                path = np.concatenate([last_q, saved[0]])
+                failure = lost_velocity(saved[2], h, finished, save_every)
+                failure = failure or lost_frame(system, path, h, finished, save_every)
+                last_q = path[-1:]
+            chunks.append(saved)
+            finished += whole
+            bar.at(steps)
+    q, p, xi, xi_mid, report = concatenated(chunks)
+    nodes = [np.concatenate([np.asarray(a)[None], b]) for a, b in zip(first, (q, p, xi), strict=True)]
+    report = RunReport(report.converged.astype(bool), report.iterations.astype(int), report.residual)
+    t = np.asarray(times(h, save_every, finished + 1))
+    return Trajectory(t, *nodes, xi_mid, report, system, scheme, h, state, save_every), failure

@@ -1,0 +1,93 @@
+"""The contract of a scheme, and `step`, the Newton solve, written once.
+
+To add a scheme: subclass Scheme with its numbers as fields (leaves: `tau`), set `order`, `symmetric`, `conserves` and
+`reference`, and write `residual` and `advance`; `start` and `guess` have defaults for states (q, p, xi). The unknown
+z may have any length. Nothing else in the library changes: `simulate`, gradients and the generic tests pick it up.
+"""
+
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+from jax import Array
+from jax.typing import ArrayLike
+
+from discrete_hamel import hamel
+from discrete_hamel.newton import Report, root
+from discrete_hamel.pytrees import Pytree
+from discrete_hamel.system import System
+
+
+class State(Pytree):
+    """What the next step needs: q and p at a node, and the last interval's xi^D, where Newton starts."""
+
+    q: Array
+    p: Array
+    xi: Array
+
+
+class Interval(Pytree):
+    """What happened between two nodes: its quasi-velocity xi (n components) and the Report of its solve."""
+
+    xi: Array
+    report: Report
+
+
+class Scheme(Pytree):
+    """A rule for one step: the root z of `residual`, from which `advance` makes the next state."""
+
+    order: ClassVar[Any] = None
+    symmetric: ClassVar[Any] = None  # step(h) is undone by step(-h)
+    conserves: ClassVar[Any] = ()  # what theorems give, in the words of docs and tests
+    reference: ClassVar[str] = ""
+
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
+        """p_0 = mu(q_0, xi_0) on D: one-step and self-starting."""
+        free = xi[: system.rank]
+        return State(q, hamel.balance(system, q, free)[0], free)
+
+    def guess(self, system: System, state: State, h: Array) -> Array:
+        """z = (xi^D, q_{k+1}) of an explicit Euler step with the last interval's velocity."""
+        return jnp.concatenate([state.xi, state.q + h * system.frame(state.q) @ hamel.full(system, state.q, state.xi)])
+
+    def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
+        """The scheme's equations; zero at the unknowns z of the step."""
+        raise NotImplementedError
+
+    def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
+        """The state at the next node and the interval's xi (n components), from the root z."""
+        raise NotImplementedError
+
+    def equation(self, system: System, row: int) -> str:
+        """What a row of the residual is, for messages."""
+        m, names = system.rank, (system.velocities, system.coordinates)
+        of_d = row < m
+        index = row if of_d else row - m
+        known = names[0 if of_d else 1]
+        name = known[index] if index < len(known) else f"{'xi' if of_d else 'q'}[{index}]"
+        return f"the momentum balance along {name}" if of_d else f"the reconstruction of {name}"
+
+    def velocity(self, system: System, state: State) -> Array:
+        """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""
+        return hamel.legendre(system, state.q, state.p, state.xi)
+
+
+def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayLike) -> State:
+    """The state from which `step` sets out: p_0 = mu(q_0, xi_0)."""
+    q = jnp.asarray(q, float)
+    return scheme.start(system, q, hamel.full(system, q, jnp.asarray(xi, float)), jnp.asarray(h, float))
+
+
+def step(system: System, scheme: Scheme, state: State, h: ArrayLike) -> tuple[State, Interval]:
+    """One step, for a loop of one's own: the next state, and the interval's velocity and report.
+
+    >>> import discrete_hamel as dh
+    >>> sleigh, scheme = dh.systems.ChaplyginSleigh(), dh.DiscreteHamel()
+    >>> state = dh.start(sleigh, scheme, [0.1, 0, 0], [1.5, -0.3], h=0.01)
+    >>> state, interval = dh.step(sleigh, scheme, state, h=0.01)
+    >>> bool(interval.report.converged)
+    True
+    """
+    h = jnp.asarray(h, float)
+    z, report = root(lambda z: scheme.residual(system, state, h, z), scheme.guess(system, state, h))
+    state, xi = scheme.advance(system, state, h, z)
+    return state, Interval(xi, report)

@@ -1,0 +1,86 @@
+"""simulate: one verb that joins a System, a Scheme and initial data into a Trajectory."""
+
+import warnings
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from discrete_hamel import checks
+from discrete_hamel.loops import run, scan
+from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.system import System
+from discrete_hamel.trajectory import Trajectory, marked
+
+_warned_of_float32 = False
+
+
+def simulate(
+    system: System,
+    q: Any,
+    xi: Any = None,
+    *,
+    v: Any = None,
+    h: Any,
+    steps: int,
+    scheme: Scheme | None = None,
+    save_every: int = 1,
+    on_failure: str = "raise",
+    progress: bool = False,
+    store: Any = None,
+) -> Trajectory:
+    """The trajectory from (q, xi), or (q, v = qdot), over `steps` steps of size h.
+
+    `xi` has the m free components or all n. `save_every` keeps each so-many-th node and memory to what is kept.
+    A step that cannot be solved raises NewtonFailed with the trajectory so far; `on_failure="mark"` returns instead,
+    with NaN after that step and `report.converged` False. Under jit, grad and vmap, where nothing can be raised, the
+    latter is what happens. `store` is a path to save to as Zarr when done.
+
+    >>> import discrete_hamel as dh
+    >>> traj = dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=100)
+    >>> bool(abs(traj.energy - traj.energy[0]).max() < 1e-13)
+    True
+    """
+    scheme = DiscreteHamel() if scheme is None else scheme
+    steps, save_every = checks.count("steps", steps, 0), checks.count("save_every", save_every, 1)
+    if steps % save_every:
+        fewer = steps - steps % save_every
+        raise ValueError(
+            f"steps = {steps} is not a multiple of save_every = {save_every}, so the last node would not be saved; "
+            f"use steps = {fewer} or {fewer + save_every}."
+        )
+    if on_failure not in ("raise", "mark"):
+        raise ValueError(f"on_failure is {on_failure!r}; it is 'raise' or 'mark'.")
+    if not isinstance(system, System) or not isinstance(scheme, Scheme):
+        raise TypeError(
+            f"simulate takes a System and a Scheme (an instance: DiscreteHamel(), not the class); "
+            f"got {system!r} and {scheme!r}."
+        )
+    h = checks.step_size(h)
+    _warn_of_float32(h)
+    system, q, xi = checks.initial_data(system, q, xi, v)
+    if checks.traced(system, scheme, q, xi, h):
+        if store is not None:
+            raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")
+        return scan(system, scheme, q, xi, h, steps // save_every, save_every)
+    trajectory, failure = run(system, checks.canonical(scheme), q, xi, h, steps // save_every, save_every, progress)
+    if store is not None:
+        trajectory.save(store)
+    if failure is None:
+        return trajectory
+    if on_failure == "mark":
+        return marked(trajectory, steps // save_every)
+    failure.trajectory = trajectory
+    raise failure
+
+
+def _warn_of_float32(h: Array) -> None:
+    global _warned_of_float32
+    if h.dtype != jnp.float64 and not _warned_of_float32:
+        _warned_of_float32 = True
+        warnings.warn(
+            f"64-bit JAX is off, so this run is in {h.dtype}: invariants will hold to about 1e-7 only. "
+            "Unset JAX_ENABLE_X64 or set it to 1 before importing discrete_hamel.",
+            stacklevel=3,
+        )

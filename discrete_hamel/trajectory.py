@@ -1,0 +1,141 @@
+"""What came out: Trajectory, which says where each quantity lives (nodes or intervals)."""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel import hamel
+from discrete_hamel.pytrees import Pytree, static
+from discrete_hamel.system import System
+
+
+class RunReport(Pytree):
+    """How the solves went, one entry an interval between saved nodes (worst of its steps), and which path ran."""
+
+    converged: Array  # (K,) all steps of the interval
+    iterations: Array  # (K,) most of any step
+    residual: Array  # (K,) largest of any step
+    path: str = "plain"
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        if not isinstance(self.converged, np.ndarray) or self.converged.ndim != 1:
+            return f"RunReport(converged={self.converged}, path={self.path!r})"
+        failed = int(np.sum(~self.converged))
+        if not len(self.converged):
+            return f"RunReport(no steps, path={self.path!r})"
+        return (
+            f"RunReport({len(self.converged) - failed} converged, {failed} failed, iterations "
+            f"{int(self.iterations.min())} to {int(self.iterations.max())}, residual <= {np.nanmax(self.residual):.1e}, "
+            f"path={self.path!r})"
+        )
+
+
+@partial(jax.jit, static_argnums=0)
+def _along(function: Any, system: System, q: Array, xi: Array) -> Any:
+    return jax.vmap(partial(function, system))(q, xi)
+
+
+def _invariants_at(system: System, q: Array, xi: Array) -> dict[str, Array]:
+    values = {"energy": hamel.energy(system, q, xi)}
+    return values | {name: function(q, xi) for name, function in system.invariants().items()}
+
+
+class Trajectory(Pytree):
+    """A computed motion: q, p, xi at K + 1 nodes, xi_mid and the report on the K intervals between them.
+
+    `final` is the scheme's state at the last node, from which a run can be continued; `system`, `scheme` and `h` are
+    what made it. For trajectories of `dh.reference`, which has no steps, scheme, h, xi_mid, report and final are None.
+    """
+
+    t: Array  # (K+1,)
+    q: Array  # (K+1, N)
+    p: Array  # (K+1, m)
+    xi: Array  # (K+1, n)
+    xi_mid: Any  # (K, n)
+    report: Any
+    system: System
+    scheme: Any
+    h: Any
+    final: Any
+    save_every: int = static(default=1)
+
+    def _evaluate(self, function: Any) -> Any:
+        values = _along(function, self.system, self.q, self.xi)
+        return jax.tree.map(np.asarray, values) if isinstance(self.q, np.ndarray) else values
+
+    @property
+    def v(self) -> Array:
+        """Coordinate velocities qdot = Psi xi at the nodes, (K+1, N)."""
+        return self._evaluate(hamel.velocities)
+
+    @property
+    def energy(self) -> Array:
+        """Energy at the nodes, (K+1,)."""
+        return self._evaluate(hamel.energy)
+
+    def invariants(self) -> dict[str, Array]:
+        """Energy and the system's own invariants at the nodes, by name."""
+        return self._evaluate(_invariants_at)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        if not isinstance(self.t, np.ndarray) or self.t.ndim != 1:
+            return f"Trajectory of {type(self.system).__name__}, traced by jax"
+        scheme = "reference" if self.scheme is None else f"{type(self.scheme).__name__}, h = {float(self.h):g}"
+        return (
+            f"Trajectory of {type(self.system).__name__}: {len(self)} nodes, t = {self.t[0]:g} to {self.t[-1]:g} "
+            f"({scheme})" + (f"\n{self.report!r}" if self.report is not None else "")
+        )
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset with named coordinates, velocities and invariants (needs xarray: the extra `archive`)."""
+        from discrete_hamel.archive import dataset
+
+        return dataset(self)
+
+    def save(self, path: Any) -> None:
+        """Write to a Zarr store that opens in xarray and with `dh.load` (needs the extra `archive`)."""
+        from discrete_hamel.archive import save
+
+        save(self, path)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """A figure of the path, the velocities and the invariants (needs matplotlib: the extra `plots`)."""
+        from discrete_hamel.plots import overview
+
+        return overview(self, ax=ax)
+
+
+def concatenated(parts: list[Any]) -> Any:
+    """Chunks of equal trees joined along the first axis, as NumPy arrays."""
+    return jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *parts)
+
+
+def times(h: Any, save_every: int, nodes: int) -> Array:
+    """t_k = (k save_every) h from the index: nothing is accumulated."""
+    return jnp.arange(nodes) * save_every * h
+
+
+def marked(trajectory: Trajectory, intervals: int) -> Trajectory:
+    """The trajectory at its full length: NaN after the failed step, and `report.converged` False there."""
+    missing = intervals - len(trajectory.xi_mid)
+
+    def fill(value: Any) -> Any:
+        return lambda leaf: np.concatenate([leaf, np.full((missing, *leaf.shape[1:]), value, leaf.dtype)])
+
+    q, p, xi, xi_mid = map(fill(np.nan), (trajectory.q, trajectory.p, trajectory.xi, trajectory.xi_mid))
+    report = trajectory.report
+    report = report.replace(
+        converged=fill(False)(report.converged),
+        iterations=fill(0)(report.iterations),
+        residual=fill(np.nan)(report.residual),
+    )
+    t = np.asarray(times(trajectory.h, trajectory.save_every, intervals + 1))
+    return trajectory.replace(t=t, q=q, p=p, xi=xi, xi_mid=xi_mid, report=report)
