@@ -8,6 +8,7 @@ event of codimension 2 or more, spoils them. The choice is made once, at the sta
 """
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -84,7 +85,7 @@ def probes(q: np.ndarray, count: int = 64) -> np.ndarray:
 
 
 def adapted(one_forms: np.ndarray) -> Any:
-    """The Graph or the Reflections that stays farthest from degenerate over A at several points, the first the start."""
+    """The Graph or Reflections that stays farthest from degenerate over A at several points, the first the start."""
     here = one_forms[0]
     _refuse_dependent_rows(here)
     good = np.array([np.all(np.isfinite(a)) and np.linalg.matrix_rank(a) == len(a) for a in one_forms])
@@ -120,7 +121,7 @@ def _refuse_dependent_rows(a: np.ndarray) -> None:
         )
 
 
-def _column_sets(one_forms: np.ndarray) -> list[tuple[int, ...]]:
+def _column_sets(one_forms: np.ndarray) -> Sequence[tuple[int, ...]]:
     _, k, coordinates = one_forms.shape
     every = list(itertools.islice(itertools.combinations(range(coordinates), k), MAX_SETS + 1))
     if len(every) <= MAX_SETS:
@@ -131,15 +132,15 @@ def _column_sets(one_forms: np.ndarray) -> list[tuple[int, ...]]:
 
 def _farthest_axes(one_forms: np.ndarray) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """For row after row, the axis and sign whose opposite the row stays farthest from, over all the points."""
-    rows, axes, signs = one_forms.copy(), [], []
+    rows = one_forms.copy()
+    axes: list[int] = []
+    signs: list[float] = []
     for r in range(one_forms.shape[1]):
         row = rows[:, r].copy()
         row[:, axes] = 0.0
         row /= np.linalg.norm(row, axis=1, keepdims=True)
-        worst = {
-            sign: np.where(np.isin(np.arange(row.shape[1]), axes), -1.0, np.min(1 + sign * row, axis=0))
-            for sign in (1.0, -1.0)
-        }
+        used = np.isin(np.arange(row.shape[1]), axes)
+        worst = {sign: np.where(used, -1.0, np.min(1 + sign * row, axis=0)) for sign in (1.0, -1.0)}
         sign = max(worst, key=lambda s: np.max(worst[s]))
         axis = int(np.argmax(worst[sign]))
         mirror = row.copy()

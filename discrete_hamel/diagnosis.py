@@ -15,6 +15,8 @@ DEGENERATE = 1e8  # condition at which a frame is as good as singular
 
 @jax.jit
 def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array, Array]:
+    scheme, state, h = scheme.unsolved(system, state, h)
+
     def residual(z: Array) -> Array:
         return scheme.residual(system, state, h, z)
 
@@ -32,8 +34,8 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
         row = int(np.flatnonzero(~np.isfinite(at_guess))[0])
         return NewtonFailed(
             f"{where}: {scheme.equation(system, row)} is not finite already at the first guess, near {position}. The "
-            "Lagrangian, frame, structure, slip or force returns NaN or inf there: a pole of the coordinates, a division "
-            "by zero, or a step that jumps out of their domain. Look at that point, or try a smaller h."
+            "Lagrangian, frame, structure, slip or force returns NaN or inf there: a pole of the coordinates, a "
+            "division by zero, or a step that jumps out of their domain. Look at that point, or try a smaller h."
         )
     size = np.where(np.isfinite(at_end), np.abs(at_end), np.inf)
     row = int(np.argmax(size))
@@ -69,8 +71,8 @@ def lost_frame(system: System, q: np.ndarray, h: Array, finished: int, save_ever
     k = finished + int(lost[0])
     return FrameDegenerates(
         f"before step {k * save_every} (t = {k * save_every * float(h):g}) the frame built from the constraints "
-        f"degenerates (margin {margins[lost[0]]:.1e}, at the start {margins[0]:.1e}): the velocities that it solves for "
-        "are no longer determined by the others. Go on from an earlier node, where a new frame is chosen: "
+        f"degenerates (margin {margins[lost[0]]:.1e}, at the start {margins[0]:.1e}): its fields no longer span "
+        "the motions that the constraints allow. Go on from an earlier node, where a new frame is chosen: "
         "simulate(system, q=traj.q[k], v=traj.v[k], ...) with traj = error.trajectory, or give a frame of your own "
         "that is good everywhere (from_velocities)."
     )

@@ -30,7 +30,7 @@ def _arguments(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[System, Arr
     return system, q, full(system, q, jnp.asarray(xi, float))
 
 
-def structure(system: System, q: ArrayLike, xi: Any = None) -> Array:
+def structure(system: System, q: ArrayLike, xi: Any = None) -> Array:  # noqa: ARG001  # one signature for all
     """c[k, i, j] of [u_i, u_j] = c^k_ij u_k; xi is not used and only makes the signatures alike.   [HE] 2.3"""
     q = jnp.asarray(q, float)
     return system.at(q).structure(q)

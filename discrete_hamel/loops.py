@@ -1,5 +1,6 @@
 """The two loops under `simulate`: a differentiable scan, and a chunked run on the host that never recompiles."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -9,14 +10,17 @@ from jax import Array, lax
 
 from discrete_hamel.diagnosis import failed_step, lost_frame, lost_velocity
 from discrete_hamel.failures import RunFailed
+from discrete_hamel.kernel.choice import stepper_for
+from discrete_hamel.kernel.loop import chunk as compiled_chunk
+from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.newton import Report
 from discrete_hamel.progress import Progress
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
 from discrete_hamel.system import System
 from discrete_hamel.trajectory import RunReport, Trajectory, concatenated, times
 
-CHUNK = 1024  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
-CHUNK_STEPS = 8192  # steps it takes at most, unless a single saved interval is longer
+CHUNK = 4096  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
+CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is longer
 
 
 @jax.jit
@@ -28,14 +32,14 @@ def _start(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tup
 def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:
     """The run as one differentiable scan; a failed step leaves NaN behind it, and its mark."""
 
-    def one(carry: tuple, _: None) -> tuple:
+    def one(carry: tuple, _: Any) -> tuple[tuple, Any]:
         state, well = carry
         state, interval = step(system, scheme, state, h)
         well = well & interval.report.converged
         state = jax.tree.map(lambda leaf: jnp.where(well, leaf, jnp.nan), state)
         return (state, well), interval
 
-    def several(carry: tuple, _: None) -> tuple:
+    def several(carry: tuple, _: Any) -> tuple[tuple, Any]:
         (state, well), interval = lax.scan(one, carry, length=save_every)
         solves = interval.report
         report = RunReport(well, jnp.max(solves.iterations), jnp.max(solves.residual))
@@ -88,34 +92,67 @@ def _chunk(
     return state, done, solve, (saved[0].q, saved[0].p, xi, *saved[1:])
 
 
+def _plain(system: System, scheme: Scheme, state: State, h: Array, ask: int, save_every: int) -> tuple:
+    """A chunk by the plain path: state, steps done, the last solve, and the whole intervals saved."""
+    state, done, solve, saved = _chunk(system, scheme, state, h, jnp.asarray(ask), jnp.asarray(save_every))
+    return state, int(done), solve, _first(saved, int(done) // save_every)
+
+
+def _compiled(stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int) -> tuple:
+    """The same by the compiled step; an interval where that fails is finished by the plain path, with true pivoting."""
+    sizes = jnp.asarray(ask), jnp.asarray(every)
+    state, done, solve, saved = compiled_chunk(stepper, CHUNK, system, scheme, state, h, *sizes)
+    done, saved = int(done), _first(saved, int(done) // every)
+    if solve.converged:
+        return state, done, solve, saved
+    state, more, solve, rest = _plain(system, scheme, state, h, 1, every - done % every)
+    return state, done + more, solve, concatenated([saved, rest])
+
+
+def _first(saved: Any, count: int) -> Any:
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], saved)
+
+
 def run(
-    system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int, progress: bool
+    system: System,
+    scheme: Scheme,
+    q: Array,
+    xi: Array,
+    h: Array,
+    intervals: int,
+    save_every: int,
+    progress: bool,
+    compiled: bool,
 ) -> tuple[Trajectory, RunFailed | None]:
-    """The run on the host, chunk after chunk through one compiled function; all that was computed, and what ended it."""
+    """The run on the host, chunk after chunk through one compiled function: what was computed, and what ended it."""
     state, first = _start(system, scheme, q, xi, h)
+    stepper = stepper_for(CHUNK, system, scheme, state, h) if compiled else "asked for"
+    advance = _plain if isinstance(stepper, str) else partial(_compiled, stepper)
+    path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     empty = (*jax.tree.map(lambda leaf: leaf[None][:0], first), xi[None][:0], Report(*np.zeros((3, 0))))
     chunks: list[Any] = [empty]
-    finished, failure, last_q = 0, None, np.asarray(q)[None]
+    finished, last_q = 0, np.asarray(q)[None]
+    failure: RunFailed | None = None
     per_chunk = max(1, min(CHUNK, CHUNK_STEPS // save_every))
     with Progress(intervals * save_every, progress) as bar:
         while finished < intervals and failure is None:
             ask = min(per_chunk, intervals - finished)
-            state, done, solve, saved = _chunk(system, scheme, state, h, jnp.asarray(ask), jnp.asarray(save_every))
-            whole = int(done) // save_every
-            saved = jax.tree.map(lambda leaf, whole=whole: np.asarray(leaf[:whole]), saved)
-            steps = finished * save_every + int(done)
+            state, done, solve, saved = advance(system, scheme, state, h, ask, save_every)
+            whole, steps = done // save_every, finished * save_every + done
             if not solve.converged:
                 failure = failed_step(system, scheme, state, h, steps, solve)
             else:
-                path = np.concatenate([last_q, saved[0]])
-                failure = lost_velocity(saved[2], h, finished, save_every)
-                failure = failure or lost_frame(system, path, h, finished, save_every)
-                last_q = path[-1:]
+                track = np.concatenate([last_q, saved[0]])
+                failure = lost_velocity(saved[2], h, finished, save_every) or lost_frame(
+                    system, track, h, finished, save_every
+                )
+                last_q = track[-1:]
             chunks.append(saved)
             finished += whole
             bar.at(steps)
-    q, p, xi, xi_mid, report = concatenated(chunks)
-    nodes = [np.concatenate([np.asarray(a)[None], b]) for a, b in zip(first, (q, p, xi), strict=True)]
-    report = RunReport(report.converged.astype(bool), report.iterations.astype(int), report.residual)
+    *after, xi_mid, report = concatenated(chunks)
+    nodes = [np.concatenate([np.asarray(a)[None], b]) for a, b in zip(first, after, strict=True)]
+    report = RunReport(report.converged.astype(bool), report.iterations.astype(int), report.residual, *path)
     t = np.asarray(times(h, save_every, finished + 1))
-    return Trajectory(t, *nodes, xi_mid, report, system, scheme, h, state, save_every), failure
+    q_nodes, p_nodes, xi_nodes = nodes
+    return Trajectory(t, q_nodes, p_nodes, xi_nodes, xi_mid, report, system, scheme, h, state, save_every), failure

@@ -44,35 +44,44 @@ def root(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Repor
 
 
 def newton(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Report]:
-    """Newton's iteration with sizes measured in units of attainable round-off.
-
-    A residual row cannot be resolved below eps (|J| |z|)_i, so the unknowns not below |J^-1 eps |J| |z||, taken with
-    eps |z|. In these units, which no scaling of rows or unknowns changes, the correction d_k predicts the next one,
-    d_k^3 / d_(k-1)^2 for quadratic convergence; the iteration stops when that is negligible, or when corrections that
-    are already at round-off level stop shrinking: going on below the floor would spin.
-    """
-    eps = jnp.finfo(guess.dtype).eps
+    """Newton's iteration, ended by `finished`."""
     jacobian = jax.jacfwd(lambda z: (residual(z),) * 2, has_aux=True)
+    weights, weight = units(guess)
 
     def iterate(carry: tuple) -> tuple:
         z, size, _, count = carry
         j, r = jacobian(z)
-        floor = eps * (jnp.abs(j) @ jnp.abs(z))
-        correction, attainable = jnp.linalg.solve(j, jnp.stack([-r, floor], axis=1)).T
-        z = z + correction
-        unit = eps * jnp.abs(z) + jnp.abs(attainable)
-        ratios = jnp.where(correction == 0, 0.0, jnp.abs(correction) / unit)
-        new_size = jnp.max(ratios)
-        predicted = jnp.where(jnp.isinf(size), jnp.inf, new_size * (new_size / size) ** 2)
-        relative = jnp.max(jnp.abs(correction)) / jnp.max(jnp.abs(z))
-        stalled = (new_size > 0.5 * size) & (relative < 1e4 * eps)
-        done = (new_size <= 1) | ((predicted <= NEGLIGIBLE) & (new_size < 0.1 * size)) | stalled
-        return z, new_size, done, count + 1
+        correction = jnp.linalg.solve(j, -r)
+        largest = jnp.max(jnp.abs(correction))
+        new_size = jnp.max(jnp.abs(correction) * weights)
+        return z + correction, new_size, finished(size, new_size, largest * weight), count + 1
 
     def unfinished(carry: tuple) -> Array:
-        _, size, done, count = carry
-        return ~done & (count < MAX_ITERATIONS) & ~jnp.isnan(size)
+        _, _, done, count = carry
+        return ~done & (count < MAX_ITERATIONS)
 
-    start = (guess, jnp.asarray(jnp.inf, guess.dtype), jnp.asarray(False), jnp.asarray(0))
+    start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0))
     z, _, done, count = lax.while_loop(unfinished, iterate, start)
     return z, Report(done & jnp.all(jnp.isfinite(z)), count, jnp.max(jnp.abs(residual(z))))
+
+
+def units(guess: Array) -> tuple[Array, Array]:
+    """What multiplies a correction to count it in units of round-off: of each unknown, and of the largest.
+
+    An unknown counts relative to itself, so that no choice of units changes the iteration, unless it is below round-off
+    of the largest one.
+    """
+    eps = jnp.finfo(guess.dtype).eps
+    largest = jnp.maximum(jnp.max(jnp.abs(guess)), jnp.finfo(guess.dtype).tiny ** 0.5)
+    return 1 / (eps * (jnp.abs(guess) + eps * largest)), 1 / (eps * largest)
+
+
+def finished(size: Array, new: Array, relative: Array) -> Array:
+    """Whether to stop after a correction of `new` units, the one before having been of `size` (NaN: none before).
+
+    Either it is round-off; or the next one, new (new / size)^2 by quadratic convergence, would be negligible; or
+    corrections have stopped shrinking at round-off level of the largest unknown, where going on would spin. A
+    correction that is not a number ends the iteration too.
+    """
+    converged = (new <= 1) | ((new * new * new <= NEGLIGIBLE * size * size) & (new < 0.1 * size))
+    return converged | ((new > 0.5 * size) & (relative < 1e4)) | jnp.isnan(new)

@@ -25,9 +25,8 @@ class Progress:
         rate = done / max(now - self.began, 1e-9)
         left = (self.total - done) / rate if rate else float("inf")
         share = done / max(self.total, 1)
-        sys.stderr.write(
-            f"\r{share:4.0%} |{'#' * int(30 * share):30}| {done} of {self.total} {self.unit}, {rate:,.0f}/s, {left:.0f} s left "
-        )
+        count = f"{done} of {self.total} {self.unit}, {rate:,.0f}/s, {left:.0f} s left"
+        sys.stderr.write(f"\r{share:4.0%} |{'#' * int(30 * share):30}| {count} ")
         sys.stderr.flush()
 
     def __exit__(

@@ -43,7 +43,7 @@ class Pytree:
             keyed = tuple((jax.tree_util.GetAttrKey(name), getattr(self, name)) for name in leaves)
             return keyed, tuple(getattr(self, name) for name in structure)
 
-        def unflatten(aux: tuple, children: tuple) -> Any:
+        def unflatten(aux: Any, children: Any) -> Any:
             # Not through __init__: JAX passes tracers and placeholders, which no validation should see.
             self = object.__new__(cls)
             for name, value in (*zip(leaves, children, strict=True), *zip(structure, aux, strict=True)):

@@ -67,9 +67,8 @@ def reference(system: System, q: Any, xi: Any = None, *, v: Any = None, t: Any) 
             atol=1e-12,
         )
         if not solution.success:
-            raise RunFailed(
-                f"the reference integrator stopped at t = {solution.t[-1] if len(solution.t) else 0:g}: {solution.message}"
-            )
+            reached = solution.t[-1] if len(solution.t) else 0.0
+            raise RunFailed(f"the reference integrator stopped after t = {reached:g}: {solution.message}")
         samples[times != 0] = solution.y.T
     q, free = np.split(samples, [len(q)], axis=1)
     p, xi = (np.asarray(a) for a in _nodes(system, q, free))

@@ -29,13 +29,15 @@ def simulate(
     on_failure: str = "raise",
     progress: bool = False,
     store: Any = None,
+    compiled: bool = True,
 ) -> Trajectory:
     """The trajectory from (q, xi), or (q, v = qdot), over `steps` steps of size h.
 
     `xi` has the m free components or all n. `save_every` keeps each so-many-th node and memory to what is kept.
     A step that cannot be solved raises NewtonFailed with the trajectory so far; `on_failure="mark"` returns instead,
     with NaN after that step and `report.converged` False. Under jit, grad and vmap, where nothing can be raised, the
-    latter is what happens. `store` is a path to save to as Zarr when done.
+    latter is what happens. `store` is a path to save to as Zarr when done. `compiled=False` takes the plain path, by
+    which the compiled one is defined; `report.path` says which ran.
 
     >>> import discrete_hamel as dh
     >>> traj = dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=100)
@@ -64,7 +66,9 @@ def simulate(
         if store is not None:
             raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         return scan(system, scheme, q, xi, h, steps // save_every, save_every)
-    trajectory, failure = run(system, checks.canonical(scheme), q, xi, h, steps // save_every, save_every, progress)
+    trajectory, failure = run(
+        system, checks.canonical(scheme), q, xi, h, steps // save_every, save_every, progress, compiled
+    )
     if store is not None:
         trajectory.save(store)
     if failure is None:

@@ -16,23 +16,21 @@ from discrete_hamel.system import System
 class RunReport(Pytree):
     """How the solves went, one entry an interval between saved nodes (worst of its steps), and which path ran."""
 
-    converged: Array  # (K,) all steps of the interval
-    iterations: Array  # (K,) most of any step
-    residual: Array  # (K,) largest of any step
+    converged: Any  # (K,) all steps of the interval
+    iterations: Any  # (K,) most of any step
+    residual: Any  # (K,) largest of any step
     path: str = "plain"
     reason: str = ""
 
     def __repr__(self) -> str:
         if not isinstance(self.converged, np.ndarray) or self.converged.ndim != 1:
             return f"RunReport(converged={self.converged}, path={self.path!r})"
-        failed = int(np.sum(~self.converged))
         if not len(self.converged):
             return f"RunReport(no steps, path={self.path!r})"
-        return (
-            f"RunReport({len(self.converged) - failed} converged, {failed} failed, iterations "
-            f"{int(self.iterations.min())} to {int(self.iterations.max())}, residual <= {np.nanmax(self.residual):.1e}, "
-            f"path={self.path!r})"
-        )
+        failed = int(np.sum(~self.converged))
+        counts = f"{len(self.converged) - failed} converged, {failed} failed"
+        iterations = f"iterations {int(self.iterations.min())} to {int(self.iterations.max())}"
+        return f"RunReport({counts}, {iterations}, residual <= {np.nanmax(self.residual):.1e}, path={self.path!r})"
 
 
 @partial(jax.jit, static_argnums=0)
@@ -52,10 +50,10 @@ class Trajectory(Pytree):
     what made it. For trajectories of `dh.reference`, which has no steps, scheme, h, xi_mid, report and final are None.
     """
 
-    t: Array  # (K+1,)
-    q: Array  # (K+1, N)
-    p: Array  # (K+1, m)
-    xi: Array  # (K+1, n)
+    t: Any  # (K+1,)
+    q: Any  # (K+1, N)
+    p: Any  # (K+1, m)
+    xi: Any  # (K+1, n)
     xi_mid: Any  # (K, n)
     report: Any
     system: System

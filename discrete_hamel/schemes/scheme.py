@@ -2,7 +2,8 @@
 
 To add a scheme: subclass Scheme with its numbers as fields (leaves: `tau`), set `order`, `symmetric`, `conserves` and
 `reference`, and write `residual` and `advance`; `start` and `guess` have defaults for states (q, p, xi). The unknown
-z may have any length. Nothing else in the library changes: `simulate`, gradients and the generic tests pick it up.
+z may have any length. A scheme whose step is not one solve (explicit, or made of other steps) overrides `step`.
+Nothing else in the library changes: `simulate`, gradients and the generic tests pick it up.
 """
 
 from typing import Any, ClassVar
@@ -57,6 +58,20 @@ class Scheme(Pytree):
         """The state at the next node and the interval's xi (n components), from the root z."""
         raise NotImplementedError
 
+    def step(self, system: System, state: Any, h: Array) -> tuple[Any, Interval]:
+        """One step: the root of `residual`, found by Newton's method from `guess`, and what `advance` makes of it."""
+        z, report = root(lambda z: self.residual(system, state, h, z), self.guess(system, state, h))
+        state, xi = self.advance(system, state, h, z)
+        return state, Interval(xi, report)
+
+    def unsolved(self, system: System, state: Any, h: Array) -> tuple["Scheme", Any, Array]:
+        """The solve at fault in a step that failed, as (scheme, state, h): for a step made of others, one of those."""
+        return self, state, h
+
+    def time(self, state: Any) -> Any:
+        """The time at the node, where the scheme keeps it; None where every step is h, so that t_k = k h."""
+        return None
+
     def equation(self, system: System, row: int) -> str:
         """What a row of the residual is, for messages."""
         m, names = system.rank, (system.velocities, system.coordinates)
@@ -87,7 +102,4 @@ def step(system: System, scheme: Scheme, state: State, h: ArrayLike) -> tuple[St
     >>> bool(interval.report.converged)
     True
     """
-    h = jnp.asarray(h, float)
-    z, report = root(lambda z: scheme.residual(system, state, h, z), scheme.guess(system, state, h))
-    state, xi = scheme.advance(system, state, h, z)
-    return state, Interval(xi, report)
+    return scheme.step(system, state, jnp.asarray(h, float))

@@ -1,0 +1,85 @@
+"""From the graph back to JAX: scalar operations (or lanes of them), and one native kernel for a whole loop."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from discrete_hamel.kernel.graph import Graph
+
+_FUNCTIONS: dict[str, Callable] = {
+    "add": lax.add, "sub": lax.sub, "mul": lax.mul, "div": lax.div, "neg": lax.neg, "sin": lax.sin, "cos": lax.cos,
+    "tan": lax.tan, "exp": lax.exp, "log": lax.log, "sqrt": lax.sqrt, "rsqrt": lax.rsqrt, "tanh": lax.tanh,
+    "sinh": lax.sinh, "cosh": lax.cosh, "asin": lax.asin, "acos": lax.acos, "atan": lax.atan, "log1p": lax.log1p,
+    "expm1": lax.expm1,
+}  # fmt: skip
+
+
+def lowered(graph: Graph, outputs: list[int]) -> Callable[[Mapping[int, Array]], list[Array]]:
+    """A function from input node -> JAX value to the values of `outputs`; values of any one shape (lanes)."""
+
+    def evaluate(inputs: Mapping[int, Array]) -> list[Array]:
+        like = next(iter(inputs.values()))
+        values: dict[int, Array] = dict(inputs)
+        for index in graph.needed(outputs, given=values):
+            if index in values:
+                continue
+            node = graph.nodes[index]
+            if node[0] == "const":
+                values[index] = jnp.full_like(like, node[1])
+            else:
+                values[index] = _FUNCTIONS[node[0]](*(values[a] for a in graph.operands(index)))
+        return [values[o] for o in outputs]
+
+    return evaluate
+
+
+def dependent(graph: Graph, outputs: list[int], variables: list[int]) -> set[int]:
+    """The nodes that outputs need and that change with `variables`."""
+    changing = set(variables)
+    for index in graph.needed(outputs):
+        if any(a in changing for a in graph.operands(index)):
+            changing.add(index)
+    return changing
+
+
+def frontier(graph: Graph, outputs: list[int], varying: set[int]) -> list[int]:
+    """The nodes outside `varying` that it, or the outputs, use: what can be evaluated once, beforehand."""
+    used = {a for index in graph.needed(outputs) if index in varying for a in graph.operands(index)}
+    return sorted(a for a in used | set(outputs) if a not in varying and graph.value(a) is None)
+
+
+def one_kernel(function: Callable) -> Callable:
+    """The function, marked so that XLA on the CPU emits it as one native kernel instead of many small ones.
+
+    XLA does this of itself for small loops; the mark says that this one is meant too. It is an attribute of this call
+    only: no flag is set, and no other code is affected. Where XLA does not know it, nothing changes.
+    """
+    from jax.experimental.xla_metadata import set_xla_metadata
+
+    inner = jax.jit(function)
+
+    def marked(*arguments: Any) -> Any:
+        with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
+            return inner(*arguments)
+
+    return marked
+
+
+@cache
+def one_kernel_works() -> bool:
+    """Whether this JAX compiles and runs a marked loop on this machine; tried once."""
+
+    def loop(x: Array) -> Array:
+        return lax.fori_loop(0, 8, lambda _, y: lax.sin(y) + 1.0, x)
+
+    if jax.default_backend() != "cpu":
+        return False
+    try:
+        x = jnp.asarray(0.5)
+        return bool(jnp.abs(jax.jit(one_kernel(loop))(x) - loop(x)) < 1e-6)
+    except Exception:
+        return False
