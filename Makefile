@@ -1,0 +1,45 @@
+# `make figures` reproduces the paper figures, `make test` runs the tests. Both set themselves up: Python >= 3.11 is enough.
+
+PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST ?= -n 2
+OUT ?= figures
+NAMES ?=
+
+.PHONY: figures figures-full picture test lint format types clean
+
+figures: $(READY)  ## the paper figures, fast settings: figures/index.html (NAMES="he_4a he_4b" for some, OUT= for another folder)
+	$(BIN)/discrete-hamel figures $(NAMES) --out $(OUT)
+
+figures-full: $(READY)
+	$(BIN)/discrete-hamel figures $(NAMES) --full --out $(OUT)
+
+picture: $(READY)  ## the README's picture, from the figure of the sleigh's path
+	$(BIN)/python -m paper_figures.readme_picture docs/sleigh_path.png
+
+test: $(READY)  ## all tests and the examples in docstrings and README (PYTEST="-k readme" for some)
+	$(BIN)/python -m pytest $(PYTEST)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(READY)
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml Makefile
+	@test -n "$(PYTHON)" || { echo "No Python >= 3.11 with venv found. Install one (Debian: python3-venv), or say make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --editable '.[all]'
+	@touch $@

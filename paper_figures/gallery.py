@@ -1,0 +1,88 @@
+"""Runs figures and writes each as PDF, PNG and NPZ, with a line of progress; then the page of all that is there."""
+
+import importlib
+import json
+import platform
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+import discrete_hamel as dh
+from paper_figures import FIGURES, page
+
+
+def figure_module(name: str) -> Any:
+    """The module of a figure: PARAMETERS, compute, draw, claims."""
+    return importlib.import_module(f"paper_figures.{name}")
+
+
+def write_all(names: list[str], out: Path, *, fast: bool = True) -> bool:
+    """Write the figures `names` to `out`, and the page; whether all ran and all their claims hold."""
+    out.mkdir(parents=True, exist_ok=True)
+    began, good = time.monotonic(), True
+    for count, name in enumerate(names, start=1):
+        print(f"[{count}/{len(names)}] {name:<12} ", end="", flush=True)
+        start = time.monotonic()
+        about = write(name, out, fast=fast)
+        now = time.monotonic()
+        failed = [sentence for sentence, holds in about["claims"] if not holds]
+        good &= not failed and not about["error"]
+        left = (now - began) / count * (len(names) - count)
+        claims = len(about["claims"])
+        verdict = "could not be made" if about["error"] else f"{claims - len(failed)} of {claims} claims hold"
+        print(f"{now - start:5.1f} s  {verdict}" + (f", about {left:.0f} s left" if left else ""), flush=True)
+        for sentence in failed:
+            print(f"        does not hold: {sentence}")
+        if about["error"]:
+            print(f"        {about['error'].splitlines()[-1]}")
+    where = page.write(out, FIGURES)
+    verdict = "every claim holds" if good else "SOMETHING DOES NOT HOLD"
+    print(f"{len(names)} figures in {time.monotonic() - began:.0f} s, {verdict}. Look at {where}")
+    return good
+
+
+def write(name: str, out: Path, *, fast: bool) -> dict[str, Any]:
+    """One figure: NAME.pdf, NAME.png, and NAME.npz with its data and, as JSON under "about", all that made it.
+
+    What goes wrong in a figure is kept and shown, and does not stop the others.
+    """
+    module = figure_module(name)
+    title, _, caption = (module.__doc__ or name).partition("\n")
+    about: dict[str, Any] = {
+        "figure": name,
+        "title": title.strip(),
+        "caption": caption.strip(),
+        "settings": "fast" if fast else "full",
+        "parameters": module.PARAMETERS,
+        "versions": versions(),
+        "claims": [],
+        "error": "",
+    }
+    data: dict[str, Any] = {}
+    for stale in (out / f"{name}.{suffix}" for suffix in ("pdf", "png", "npz")):
+        stale.unlink(missing_ok=True)
+    try:
+        data = module.compute(fast)
+        drawing = module.draw(data)
+        drawing.savefig(out / f"{name}.pdf", metadata={"CreationDate": None, "Title": about["title"]})
+        drawing.savefig(out / f"{name}.png", metadata={"Title": about["title"]})
+        about["claims"] = [(sentence, bool(holds)) for sentence, holds in module.claims(data)]
+    except Exception:
+        about["error"] = traceback.format_exc()
+    np.savez_compressed(out / f"{name}.npz", about=np.array(json.dumps(about)), **data)
+    return about
+
+
+def versions() -> dict[str, str]:
+    """What the numbers depend on."""
+    return {
+        "discrete_hamel": dh.__version__,
+        "jax": jax.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }

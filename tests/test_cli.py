@@ -1,0 +1,120 @@
+"""The command line: what it prints, what it writes, how it refuses, and its exit status."""
+
+import re
+
+import numpy as np
+import pytest
+
+import discrete_hamel as dh
+from discrete_hamel import calls, cli, names
+
+
+def test_systems_lists_the_whole_catalogue(capsys):
+    assert cli.main(["systems"]) == 0
+    shown = {line.split()[0] for line in capsys.readouterr().out.splitlines() if line}
+    assert set(names.catalogue()) <= shown
+
+
+@pytest.mark.parametrize("name", sorted(names.catalogue()))
+def test_systems_describes_each(name, capsys):
+    assert cli.main(["systems", name]) == 0
+    text = capsys.readouterr().out
+    assert "parameters" in text
+    assert " at 0x" not in text
+    assert "<factory>" not in text
+
+
+def test_run_is_simulate(capsys):
+    line = "run ChaplyginSleigh --set mass=2 offset=.25 --q 0.1 -1e-3 0 --xi 1.5,-0.3 --h 0.02 --steps 50"
+    assert cli.main(line.split()) == 0
+    text = capsys.readouterr().out
+    sleigh = dh.systems.ChaplyginSleigh(mass=2.0, offset=0.25)
+    traj = dh.simulate(sleigh, q=[0.1, -1e-3, 0], xi=[1.5, -0.3], h=0.02, steps=50)
+    ends = {word: float(end) for word, _, end in re.findall(r"^ +(theta|x|y) +(\S+) +(\S+)$", text, flags=re.MULTILINE)}
+    np.testing.assert_allclose([ends["theta"], ends["x"], ends["y"]], traj.q[-1], rtol=1e-5)
+    assert f"{traj.energy[0]:.6g}" in text
+
+
+def test_run_takes_the_sample_where_nothing_is_said(capsys):
+    assert cli.main(["run", "chaplyginsleigh", "--steps", "5"]) == 0
+    assert "6 nodes" not in capsys.readouterr().err
+
+
+def test_run_plots_and_saves(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("zarr")
+    picture, store = tmp_path / "run.png", tmp_path / "run.zarr"
+    assert cli.main(["run", "ChaplyginSleigh", "--steps", "5", "--plot", str(picture), "--save", str(store)]) == 0
+    assert picture.stat().st_size > 1000
+    assert store.exists()
+    assert str(picture) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "nearest"),
+    [
+        ("systems ChaplyginSley", "Did you mean ChaplyginSleigh?"),
+        ("run RolingDisk", "Did you mean RollingDisk?"),
+        ("run RollingDisk --set mas=2", "Did you mean mass?"),
+        ("run RollingDisk --scheme DiscreteHamil", "Did you mean DiscreteHamel?"),
+        ("run RollingDisk --scheme DiscreteHamel(tao=.4)", "Did you mean tau?"),
+        ("figures he_4", "Did you mean he_4"),
+    ],
+)
+def test_a_typo_names_the_nearest(line, nearest, capsys):
+    assert cli.main(line.split()) == 2
+    assert nearest in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("run ChaplyginSleigh --set mass", "NAME=VALUE"),
+        ("run ChaplyginSleigh --set mass=heavy", "not a number"),
+        ("run ChaplyginSleigh --q 0 0 zero", "--q takes numbers"),
+        ("run ChaplyginSleigh --q 0 0 0 --xi 1 0 --v 1 0 0", "give the initial velocity once"),
+        ("run ChaplyginSleigh --h 0", "not zero"),
+        ("run ChaplyginSleigh --scheme open('x')", "no scheme 'open'"),
+        ("run ChaplyginSleigh --scheme DiscreteHamel(1,2)", "cannot be made"),
+    ],
+)
+def test_refusals_are_sentences(line, sentence, capsys):
+    assert cli.main(line.split()) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_run_that_fails_shows_what_it_had_and_exits_with_1(capsys, monkeypatch):
+    def stopped(system, q, xi, **options):
+        options.pop("steps")
+        partial = real(system, q, xi, steps=3, **options)
+        raise dh.NewtonFailed("step 4: no.", partial)
+
+    real = dh.simulate
+    monkeypatch.setattr(dh, "simulate", stopped)
+    assert cli.main(["run", "ChaplyginSleigh"]) == 1
+    shown = capsys.readouterr()
+    assert "4 nodes" in shown.out
+    assert "step 4: no." in shown.err
+
+
+def test_schemes_are_read_with_their_parameters():
+    known = names.schemes()
+    scheme = calls.scheme("discretehamel(tau=0.25)", known, names.chosen)
+    assert type(scheme) is dh.DiscreteHamel
+    assert scheme.tau == 0.25
+    assert type(calls.scheme("StaggeredHamel", known, names.chosen)) is dh.StaggeredHamel
+
+
+@pytest.mark.parametrize("line", [["--help"], ["run", "--help"], ["figures", "--help"], ["--version"]])
+def test_help(line, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(line)
+    assert stop.value.code == 0
+    assert capsys.readouterr().out
+
+
+def test_no_command_is_refused(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([])
+    assert stop.value.code == 2
+    assert "COMMAND" in capsys.readouterr().err

@@ -1,0 +1,88 @@
+"""Every figure computes with fast settings, its claims hold, nothing drawn is cut off, and the page shows failures."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from paper_figures import FIGURES, gallery, page
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure(name, tmp_path):
+    about = gallery.write(name, tmp_path, fast=True)
+    assert not about["error"], about["error"]
+    assert about["claims"], "a figure that claims nothing checks nothing"
+    assert [sentence for sentence, holds in about["claims"] if not holds] == []
+    assert about["title"]
+    assert len(about["caption"]) > 40
+    for suffix in ("pdf", "png", "npz"):
+        assert (tmp_path / f"{name}.{suffix}").stat().st_size > 1000
+    with np.load(tmp_path / f"{name}.npz") as stored:
+        assert json.loads(str(stored["about"]))["versions"]["discrete_hamel"]
+        assert set(stored) > {"about"}
+        assert all(np.all(np.isfinite(stored[key])) for key in stored if key != "about")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_everything_drawn_is_inside_the_picture(name):
+    module = gallery.figure_module(name)
+    drawing = module.draw(module.compute(True))
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg(drawing).draw()
+    page_box = drawing.bbox
+    for ax in drawing.axes:
+        texts = [ax.xaxis.label, ax.yaxis.label, ax.title] if ax.axison else [ax.title]
+        for text in (text for text in texts if text.get_text()):
+            box = text.get_window_extent()
+            assert page_box.x0 <= box.x0, text
+            assert box.x1 <= page_box.x1, text
+            assert page_box.y0 <= box.y0, text
+            assert box.y1 <= page_box.y1, text
+        assert ax.lines or ax.collections or ax.patches or ax.images, "empty axes"
+
+
+class _Figure:
+    __doc__ = "A figure\n\nOf nothing."
+    PARAMETERS = {"a": 1.0}
+
+    def __init__(self, holds):
+        self.holds = holds
+
+    def compute(self, _):
+        return {"x": np.zeros(2)}
+
+    def draw(self, _):
+        from matplotlib.figure import Figure
+
+        return Figure(figsize=(1, 1))
+
+    def claims(self, _):
+        if self.holds is None:
+            raise ZeroDivisionError("no data")
+        return [("<zero> is zero", self.holds)]
+
+
+@pytest.mark.parametrize(
+    ("holds", "mark"), [(True, 'class="holds"'), (False, 'class="fails"'), (None, 'class="error"')]
+)
+def test_page_and_exit_status_tell_what_failed(holds, mark, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(gallery, "figure_module", lambda _: _Figure(holds))
+    monkeypatch.setattr(gallery, "FIGURES", ("one", "two"))
+    assert gallery.write_all(["one", "two"], tmp_path) is (holds is True)
+    text = (tmp_path / "index.html").read_text()
+    assert text.count(mark) == 2
+    assert "<zero>" not in text
+    assert "left" in capsys.readouterr().out
+    assert ('class="holds"' in text) is (holds is True)
+
+
+def test_page_keeps_figures_of_earlier_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(gallery, "figure_module", lambda _: _Figure(True))
+    gallery.write("one", tmp_path, fast=True)
+    gallery.write("two", tmp_path, fast=True)
+    text = page.write(tmp_path, ("two", "one")).read_text()
+    assert text.index('id="two"') < text.index('id="one"')
