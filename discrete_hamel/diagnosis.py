@@ -14,7 +14,7 @@ DEGENERATE = 1e8  # condition at which a frame is as good as singular
 
 
 @jax.jit
-def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array, Array]:
+def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array, Array, Array]:
     scheme, state, h = scheme.unsolved(system, state, h)
 
     def residual(z: Array) -> Array:
@@ -22,13 +22,15 @@ def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[A
 
     guess = scheme.guess(system, state, h)
     z, _ = newton(residual, guess)
-    return residual(z), residual(guess), system.frame(state.q)
+    return residual(z), residual(guess), system.frame(state.q), h
 
 
 def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: int, report: Report) -> NewtonFailed:
     """The failure of the step after `steps` good ones."""
-    at_end, at_guess, psi = (np.asarray(a) for a in _last_try(system, scheme, state, h))
-    where = f"step {steps + 1} (from t = {steps * float(h):g} with h = {float(h):g})"
+    at_end, at_guess, psi, size_of_step = (np.asarray(a) for a in _last_try(system, scheme, state, h))
+    clock = scheme.time(state)
+    t = steps * float(h) if clock is None else float(clock)
+    where = f"step {steps + 1} (from t = {t:g} with h = {float(size_of_step):g})"
     position = f"q = {np.array2string(np.asarray(state.q), precision=6, separator=', ')}"
     if not np.all(np.isfinite(at_guess)):
         row = int(np.flatnonzero(~np.isfinite(at_guess))[0])
@@ -47,30 +49,34 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
     bad = frames.condition(psi[:, : system.rank])
     if bad > DEGENERATE:
         message += f"The frame is nearly singular there (condition {bad:.1e}): change coordinates or fields. "
-    return NewtonFailed(message + f"Try a smaller step, h = {float(h) / 4:g} say; what was computed is in .trajectory.")
+    remedy = "Try a smaller step" + (f", h = {float(h) / 4:g} say" if clock is None else " density")
+    return NewtonFailed(message + f"{remedy}; what was computed is in .trajectory.")
 
 
-def lost_velocity(xi: np.ndarray, h: Array, finished: int, save_every: int) -> NewtonFailed | None:
-    """A failure if some node's momentum has no velocity."""
+def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
+    """A failure if some node's momentum has no velocity; xi from node `finished` + 1 on, t from one before."""
     bad = np.flatnonzero(~np.all(np.isfinite(xi), axis=1))
     if not len(bad):
         return None
-    steps = (finished + int(bad[0]) + 1) * save_every
+    k = finished + int(bad[0]) + 1
     return NewtonFailed(
-        f"after step {steps} (t = {steps * float(h):g}) no velocity belongs to the momentum: the Lagrangian has become "
-        "degenerate there, d2l/dxi2 is singular on the constraint. What was computed is in .trajectory."
+        f"after step {k * save_every} (t = {t[bad[0] + 1]:g}) no velocity belongs to the momentum: the Lagrangian has "
+        "become degenerate there, d2l/dxi2 is singular on the constraint. What was computed is in .trajectory."
     )
 
 
-def lost_frame(system: System, q: np.ndarray, h: Array, finished: int, save_every: int) -> FrameDegenerates | None:
-    """A failure if a frame built from constraints has degenerated at, or between, the nodes q[1:], q[0] being good."""
+def lost_frame(system: System, q: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> FrameDegenerates | None:
+    """A failure if a frame built from constraints has degenerated at, or between, the nodes q[1:], q[0] being good.
+
+    Both q and t are from node `finished` on.
+    """
     margins = system.frame_margins(q)
     lost = np.flatnonzero(~(margins * np.sign(margins[0]) > 1 / DEGENERATE))
     if not len(lost):
         return None
     k = finished + int(lost[0])
     return FrameDegenerates(
-        f"before step {k * save_every} (t = {k * save_every * float(h):g}) the frame built from the constraints "
+        f"before step {k * save_every} (t = {t[lost[0]]:g}) the frame built from the constraints "
         f"degenerates (margin {margins[lost[0]]:.1e}, at the start {margins[0]:.1e}): its fields no longer span "
         "the motions that the constraints allow. Go on from an earlier node, where a new frame is chosen: "
         "simulate(system, q=traj.q[k], v=traj.v[k], ...) with traj = error.trajectory, or give a frame of your own "

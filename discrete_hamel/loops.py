@@ -42,24 +42,25 @@ def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, interval
     def several(carry: tuple, _: Any) -> tuple[tuple, Any]:
         (state, well), interval = lax.scan(one, carry, length=save_every)
         solves = interval.report
-        report = RunReport(well, jnp.max(solves.iterations), jnp.max(solves.residual))
+        report = RunReport(well, jnp.max(solves.iterations), solves.residual[-1])
         node = (state.q, state.p, scheme.velocity(system, state))
-        return (state, well), (node, jnp.where(well, interval.xi[-1], jnp.nan), report)
+        return (state, well), (node, scheme.time(state), jnp.where(well, interval.xi[-1], jnp.nan), report)
 
     state, first = _start(system, scheme, q, xi, h)
-    (final, _), (nodes, xi_mid, report) = lax.scan(several, (state, jnp.asarray(True)), length=intervals)
+    (final, _), (nodes, clock, xi_mid, report) = lax.scan(several, (state, jnp.asarray(True)), length=intervals)
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
-    t = times(h, save_every, intervals + 1)
+    t = times(h, save_every, 0, intervals + 1) if clock is None else jnp.concatenate([jnp.zeros(1, h.dtype), clock])
     return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)
 
 
 @jax.jit
 def _chunk(
     system: System, scheme: Scheme, state: State, h: Array, intervals: Array, save_every: Array
-) -> tuple[State, Array, Report, tuple]:
+) -> tuple[State, Array, Report, tuple, Any]:
     """Up to CHUNK intervals of `save_every` steps each, ended early by a failed step; both numbers are traced.
 
-    Returns the last good state, the number of good steps, the report of the last step tried, and what was saved.
+    Returns the last good state, the number of good steps, the report of the last step tried, what was saved, and the
+    times of the nodes where the scheme keeps them.
     """
     n = jax.eval_shape(system.frame, state.q).shape[1]
 
@@ -89,24 +90,25 @@ def _chunk(
         return xi.at[k].set(scheme.velocity(system, node))
 
     xi = lax.fori_loop(0, done // save_every, velocity, jnp.zeros((CHUNK, n), h.dtype))
-    return state, done, solve, (saved[0].q, saved[0].p, xi, *saved[1:])
+    return state, done, solve, (saved[0].q, saved[0].p, xi, *saved[1:]), scheme.time(saved[0])
 
 
 def _plain(system: System, scheme: Scheme, state: State, h: Array, ask: int, save_every: int) -> tuple:
-    """A chunk by the plain path: state, steps done, the last solve, and the whole intervals saved."""
-    state, done, solve, saved = _chunk(system, scheme, state, h, jnp.asarray(ask), jnp.asarray(save_every))
-    return state, int(done), solve, _first(saved, int(done) // save_every)
+    """A chunk by the plain path: state, steps done, a solve that failed, the whole intervals saved, and their clock."""
+    state, done, solve, saved, clock = _chunk(system, scheme, state, h, jnp.asarray(ask), jnp.asarray(save_every))
+    whole = int(done) // save_every
+    return state, int(done), None if solve.converged else solve, _first(saved, whole), _first(clock, whole)
 
 
 def _compiled(stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int) -> tuple:
     """The same by the compiled step; an interval where that fails is finished by the plain path, with true pivoting."""
-    sizes = jnp.asarray(ask), jnp.asarray(every)
-    state, done, solve, saved = compiled_chunk(stepper, CHUNK, system, scheme, state, h, *sizes)
-    done, saved = int(done), _first(saved, int(done) // every)
-    if solve.converged:
-        return state, done, solve, saved
-    state, more, solve, rest = _plain(system, scheme, state, h, 1, every - done % every)
-    return state, done + more, solve, concatenated([saved, rest])
+    counts = jnp.asarray(ask), jnp.asarray(every)
+    state, whole, good, saved = compiled_chunk(stepper, CHUNK, system, scheme, state, h, *counts)
+    done, saved = int(whole) * every, _first(saved, int(whole))
+    if good:
+        return state, done, None, saved, None
+    state, more, failed, rest, _ = _plain(system, scheme, state, h, 1, every)
+    return state, done + more, failed, concatenated([saved, rest]), None
 
 
 def _first(saved: Any, count: int) -> Any:
@@ -131,20 +133,23 @@ def run(
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     empty = (*jax.tree.map(lambda leaf: leaf[None][:0], first), xi[None][:0], Report(*np.zeros((3, 0))))
     chunks: list[Any] = [empty]
+    t = [np.asarray(times(h, save_every, 0, 1))]
     finished, last_q = 0, np.asarray(q)[None]
     failure: RunFailed | None = None
     per_chunk = max(1, min(CHUNK, CHUNK_STEPS // save_every))
     with Progress(intervals * save_every, progress) as bar:
         while finished < intervals and failure is None:
             ask = min(per_chunk, intervals - finished)
-            state, done, solve, saved = advance(system, scheme, state, h, ask, save_every)
+            state, done, failed, saved, clock = advance(system, scheme, state, h, ask, save_every)
             whole, steps = done // save_every, finished * save_every + done
-            if not solve.converged:
-                failure = failed_step(system, scheme, state, h, steps, solve)
+            t.append(np.asarray(times(h, save_every, finished + 1, whole)) if clock is None else clock)
+            if failed is not None:
+                failure = failed_step(system, scheme, state, h, steps, failed)
             else:
                 track = np.concatenate([last_q, saved[0]])
-                failure = lost_velocity(saved[2], h, finished, save_every) or lost_frame(
-                    system, track, h, finished, save_every
+                at = np.concatenate([t[-2][-1:], t[-1]])
+                failure = lost_velocity(saved[2], at, finished, save_every) or lost_frame(
+                    system, track, at, finished, save_every
                 )
                 last_q = track[-1:]
             chunks.append(saved)
@@ -153,6 +158,7 @@ def run(
     *after, xi_mid, report = concatenated(chunks)
     nodes = [np.concatenate([np.asarray(a)[None], b]) for a, b in zip(first, after, strict=True)]
     report = RunReport(report.converged.astype(bool), report.iterations.astype(int), report.residual, *path)
-    t = np.asarray(times(h, save_every, finished + 1))
     q_nodes, p_nodes, xi_nodes = nodes
-    return Trajectory(t, q_nodes, p_nodes, xi_nodes, xi_mid, report, system, scheme, h, state, save_every), failure
+    return Trajectory(
+        np.concatenate(t), q_nodes, p_nodes, xi_nodes, xi_mid, report, system, scheme, h, state, save_every
+    ), failure

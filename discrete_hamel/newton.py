@@ -1,6 +1,6 @@
 """One small nonlinear solve: Newton with an autodiff Jacobian -> root, Report."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -10,10 +10,12 @@ from discrete_hamel.pytrees import Pytree
 
 MAX_ITERATIONS = 25
 NEGLIGIBLE = 1e-3  # of a round-off unit: what is left out has one sign step after step, so it would add up
+SMALL = 1e-4  # share of all unknowns below which one may be a difference of others
+STALLED = 1e5  # round-off units at which corrections that no longer shrink are noise
 
 
 class Report(Pytree):
-    """How a solve went: did it converge, in how many iterations, and the largest residual it left."""
+    """How a solve went: did it converge, in how many iterations, and the norm of the residual it left."""
 
     converged: Array
     iterations: Array
@@ -46,42 +48,47 @@ def root(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Repor
 def newton(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Report]:
     """Newton's iteration, ended by `finished`."""
     jacobian = jax.jacfwd(lambda z: (residual(z),) * 2, has_aux=True)
-    weights, weight = units(guess)
+    weights = units(list(guess))
 
     def iterate(carry: tuple) -> tuple:
         z, size, _, count = carry
         j, r = jacobian(z)
         correction = jnp.linalg.solve(j, -r)
-        largest = jnp.max(jnp.abs(correction))
-        new_size = jnp.max(jnp.abs(correction) * weights)
-        return z + correction, new_size, finished(size, new_size, largest * weight), count + 1
+        new = squared_size(list(correction), weights)
+        return z + correction, new, finished(size, new), count + 1
 
     def unfinished(carry: tuple) -> Array:
         _, _, done, count = carry
         return ~done & (count < MAX_ITERATIONS)
 
     start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0))
-    z, _, done, count = lax.while_loop(unfinished, iterate, start)
-    return z, Report(done & jnp.all(jnp.isfinite(z)), count, jnp.max(jnp.abs(residual(z))))
+    z, size, done, count = lax.while_loop(unfinished, iterate, start)
+    return z, Report(done & ~jnp.isnan(size), count, jnp.linalg.norm(residual(z)))
 
 
-def units(guess: Array) -> tuple[Array, Array]:
-    """What multiplies a correction to count it in units of round-off: of each unknown, and of the largest.
+def units(guess: Sequence[Array]) -> list[Array]:
+    """What multiplies a correction of each unknown to count it in units of round-off.
 
-    An unknown counts relative to itself, so that no choice of units changes the iteration, unless it is below round-off
-    of the largest one.
+    An unknown counts relative to itself, so that no choice of units changes the iteration, unless it is small among
+    the others: then it may be the difference of larger numbers, and is not expected to be better than they allow.
+    Takes scalars (or lanes of them), as the compiled step has them too.
     """
-    eps = jnp.finfo(guess.dtype).eps
-    largest = jnp.maximum(jnp.max(jnp.abs(guess)), jnp.finfo(guess.dtype).tiny ** 0.5)
-    return 1 / (eps * (jnp.abs(guess) + eps * largest)), 1 / (eps * largest)
+    number = jnp.finfo(guess[0].dtype)
+    total = sum((jnp.abs(g) for g in guess), start=jnp.asarray(number.tiny**0.25, guess[0].dtype))
+    return [1 / (number.eps * (jnp.abs(g) + SMALL * total)) for g in guess]
 
 
-def finished(size: Array, new: Array, relative: Array) -> Array:
-    """Whether to stop after a correction of `new` units, the one before having been of `size` (NaN: none before).
+def squared_size(correction: Sequence[Array], weights: Sequence[Array]) -> Array:
+    """The square of a correction's size in units of round-off; squares, because they are cheap and smooth."""
+    return sum((c * w) ** 2 for c, w in zip(correction, weights, strict=True))
+
+
+def finished(size: Array, new: Array) -> Array:
+    """Whether to stop after a correction of squared size `new`, the one before having had `size` (NaN: none before).
 
     Either it is round-off; or the next one, new (new / size)^2 by quadratic convergence, would be negligible; or
-    corrections have stopped shrinking at round-off level of the largest unknown, where going on would spin. A
-    correction that is not a number ends the iteration too.
+    corrections have stopped shrinking at the level that round-off allows, where going on would spin. A correction
+    that is not a number ends the iteration too.
     """
-    converged = (new <= 1) | ((new * new * new <= NEGLIGIBLE * size * size) & (new < 0.1 * size))
-    return converged | ((new > 0.5 * size) & (relative < 1e4)) | jnp.isnan(new)
+    converged = (new <= 1) | ((new * new * new <= NEGLIGIBLE**2 * (size * size)) & (new < 0.01 * size))
+    return converged | ((new > 0.25 * size) & (new < STALLED**2)) | jnp.isnan(new)

@@ -10,6 +10,7 @@ from discrete_hamel import checks
 from discrete_hamel.loops import run, scan
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.step_density import TimeTransformed
 from discrete_hamel.system import System
 from discrete_hamel.trajectory import Trajectory, marked
 
@@ -32,6 +33,8 @@ def simulate(
     compiled: bool = True,
 ) -> Trajectory:
     """The trajectory from (q, xi), or (q, v = qdot), over `steps` steps of size h.
+
+    h may be a function h(q, xi) > 0 of where the motion is: the steps then follow it reversibly (`TimeTransformed`).
 
     `xi` has the m free components or all n. `save_every` keeps each so-many-th node and memory to what is kept.
     A step that cannot be solved raises NewtonFailed with the trajectory so far; `on_failure="mark"` returns instead,
@@ -59,6 +62,8 @@ def simulate(
             f"simulate takes a System and a Scheme (an instance: DiscreteHamel(), not the class); "
             f"got {system!r} and {scheme!r}."
         )
+    if callable(h):
+        scheme, h = TimeTransformed(scheme, h), 1.0
     h = checks.step_size(h)
     _warn_of_float32(h)
     system, q, xi = checks.initial_data(system, q, xi, v)

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -14,11 +13,11 @@ from discrete_hamel.system import System
 
 
 class RunReport(Pytree):
-    """How the solves went, one entry an interval between saved nodes (worst of its steps), and which path ran."""
+    """How the solves went, one entry an interval between saved nodes, and which path ran."""
 
     converged: Any  # (K,) all steps of the interval
     iterations: Any  # (K,) most of any step
-    residual: Any  # (K,) largest of any step
+    residual: Any  # (K,) norm left by its last step
     path: str = "plain"
     reason: str = ""
 
@@ -116,9 +115,13 @@ def concatenated(parts: list[Any]) -> Any:
     return jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *parts)
 
 
-def times(h: Any, save_every: int, nodes: int) -> Array:
-    """t_k = (k save_every) h from the index: nothing is accumulated."""
-    return jnp.arange(nodes) * save_every * h
+def times(h: Any, save_every: int, first: int, nodes: int) -> Any:
+    """t_k = (k save_every) h, k = first, ..., from the index: nothing is accumulated.
+
+    By NumPy where h is known: JAX would compile these few products for each new number of nodes.
+    """
+    index = np.arange(first, first + nodes) * save_every
+    return index * h if isinstance(h, jax.core.Tracer) else (index * np.asarray(h)).astype(h.dtype)
 
 
 def marked(trajectory: Trajectory, intervals: int) -> Trajectory:
@@ -135,5 +138,8 @@ def marked(trajectory: Trajectory, intervals: int) -> Trajectory:
         iterations=fill(0)(report.iterations),
         residual=fill(np.nan)(report.residual),
     )
-    t = np.asarray(times(trajectory.h, trajectory.save_every, intervals + 1))
+    if trajectory.scheme.time(trajectory.final) is None:
+        t = np.asarray(times(trajectory.h, trajectory.save_every, 0, intervals + 1))
+    else:
+        t = fill(np.nan)(trajectory.t)
     return trajectory.replace(t=t, q=q, p=p, xi=xi, xi_mid=xi_mid, report=report)

@@ -13,7 +13,7 @@ from discrete_hamel.kernel.elimination import solve
 from discrete_hamel.kernel.graph import Graph
 from discrete_hamel.kernel.jaxprs import Unsupported, to_graph
 from discrete_hamel.kernel.lowering import dependent, frontier, lowered, one_kernel_works
-from discrete_hamel.newton import MAX_ITERATIONS, Report, finished
+from discrete_hamel.newton import MAX_ITERATIONS, finished, squared_size, units
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
@@ -56,47 +56,30 @@ class Root:
         varying = dependent(graph, self.correction, unknowns)
         self.fixed = frontier(graph, self.correction, varying)
 
-    def __call__(self, known: Values, guess: Scalars) -> tuple[Scalars, Report]:
-        """z and its report (of whole lanes, if the values are lanes), from values of all that is fixed."""
+    def __call__(self, known: Values, guess: Scalars) -> tuple[Scalars, Array, Array]:
+        """z, whether it converged, and the iterations (of each lane, if the values are lanes)."""
         graph = self.graph
         fixed = dict(zip(self.fixed, lowered(graph, self.fixed)(known), strict=True))
         correct = lowered(graph, self.correction)
-        weights, weight = _units(guess)
+        weights = units(guess)
 
         def iterate(carry: tuple) -> tuple:
             z, size, done, count = carry
             correction = correct({**fixed, **dict(zip(self.unknowns, z, strict=True))})
-            sizes = [jnp.abs(c) for c in correction]
-            new = _largest([s * w for s, w in zip(sizes, weights, strict=True)])
-            moved = tuple(jnp.where(done, a, a + c) for a, c in zip(z, correction, strict=True))
-            stop = done | finished(size, new, _largest(sizes) * weight)
-            return moved, new, stop, count + jnp.where(done, 0, 1)
+            new = squared_size(correction, weights)
+            moved = tuple(jnp.where(done, a, a + c) if lanes else a + c for a, c in zip(z, correction, strict=True))
+            return moved, new, done | finished(size, new), count + (jnp.where(done, 0, 1) if lanes else 1)
 
         def unfinished(carry: tuple) -> Array:
             _, _, done, count = carry
-            return jnp.any(~done & (count < MAX_ITERATIONS))
+            going = ~done & (count < MAX_ITERATIONS)
+            return jnp.any(going) if lanes else going
 
         like = guess[0]
+        lanes = like.ndim > 0
         begin = (tuple(guess), jnp.full_like(like, jnp.nan), jnp.zeros_like(like, bool), jnp.zeros_like(like, int))
-        z, _, done, count = lax.while_loop(unfinished, iterate, begin)
-        left = lowered(graph, self.residual)({**known, **fixed, **dict(zip(self.unknowns, z, strict=True))})
-        residual = _largest([jnp.abs(r) for r in left])
-        return list(z), Report(done & jnp.isfinite(residual), count, residual)
-
-
-def _largest(values: Scalars) -> Array:
-    total = values[0]
-    for value in values[1:]:
-        total = jnp.maximum(total, value)
-    return total
-
-
-def _units(guess: Scalars) -> tuple[Scalars, Array]:
-    """`newton.units` for scalars."""
-    number = jnp.finfo(guess[0].dtype)
-    sizes = [jnp.abs(g) for g in guess]
-    largest = jnp.maximum(_largest(sizes), number.tiny**0.5)
-    return [1 / (number.eps * (s + number.eps * largest)) for s in sizes], 1 / (number.eps * largest)
+        z, size, done, count = lax.while_loop(unfinished, iterate, begin)
+        return list(z), done & ~jnp.isnan(size), count
 
 
 class Stepper:
@@ -144,25 +127,29 @@ class Stepper:
     def prepared(self, parameters: Scalars) -> dict[int, Any]:
         """What depends on the parameters only, evaluated once for all steps."""
         known = dict(zip(self.parameters, parameters, strict=True))
-        outputs = [*self.guess, *self.root.correction, *self.root.residual, *self.after, *self.xi]
+        outputs = [*self.guess, *self.root.correction, *self.after]
         varying = dependent(self.graph, outputs, [*self.state, *self.root.unknowns])
         fixed = frontier(self.graph, outputs, varying)
         return dict(zip(fixed, lowered(self.graph, fixed)(known), strict=True))
 
-    def __call__(self, fixed: Values, state: Scalars) -> tuple[Scalars, Scalars, Report]:
-        """The next state, the interval's xi and the report, in scalars."""
+    def __call__(self, fixed: Values, state: Scalars) -> tuple[Scalars, Scalars, Array, Array]:
+        """The next state, the root z, whether it converged and the iterations, in scalars."""
         known = {**fixed, **dict(zip(self.state, state, strict=True))}
-        guess = lowered(self.graph, self.guess)(known)
-        z, report = self.root(known, guess)
+        z, converged, count = self.root(known, lowered(self.graph, self.guess)(known))
         known |= dict(zip(self.root.unknowns, z, strict=True))
-        after = lowered(self.graph, [*self.after, *self.xi])(known)
-        return after[: len(self.after)], after[len(self.after) :], report
+        return lowered(self.graph, self.after)(known), z, converged, count
+
+    def intervals(self, parameters: Scalars, before: Array, z: Array) -> tuple[Array, Array]:
+        """xi and the norm of the residual of many steps at once, from the states before them and their roots."""
+        known = {i: jnp.broadcast_to(a, len(z)) for i, a in zip(self.parameters, parameters, strict=True)}
+        known |= dict(zip([*self.state, *self.root.unknowns], [*before.T, *z.T], strict=True))
+        values = lowered(self.graph, [*self.xi, *self.root.residual])(known)
+        return jnp.stack(values[: self.n], axis=1), jnp.sqrt(sum(r * r for r in values[self.n :]))
 
     def velocities(self, system: System, q: Array, p: Array, free: Array) -> Array:
-        """xi at many nodes at once, lanes along the first axis: (K, n)."""
-        lanes = jnp.ones(len(q), q.dtype)
-        known = {i: s * lanes for i, s in zip(self.at_node, scalars(system), strict=True)}
+        """xi at many nodes at once: (K, n)."""
+        known = {i: jnp.broadcast_to(a, len(q)) for i, a in zip(self.at_node, scalars(system), strict=True)}
         known |= dict(zip([*self.q, *self.p], [*q.T, *p.T], strict=True))
-        z, _ = self.velocity_root(known, list(free.T))
+        z, _, _ = self.velocity_root(known, list(free.T))
         known |= dict(zip(self.velocity_root.unknowns, z, strict=True))
         return jnp.stack(lowered(self.legendre, self.whole)(known), axis=1)

@@ -41,20 +41,20 @@ class Scheme(Pytree):
     conserves: ClassVar[Any] = ()  # what theorems give, in the words of docs and tests
     reference: ClassVar[str] = ""
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
         """p_0 = mu(q_0, xi_0) on D: one-step and self-starting."""
         free = xi[: system.rank]
         return State(q, hamel.balance(system, q, free)[0], free)
 
-    def guess(self, system: System, state: State, h: Array) -> Array:
+    def guess(self, system: System, state: Any, h: Array) -> Array:
         """z = (xi^D, q_{k+1}) of an explicit Euler step with the last interval's velocity."""
         return jnp.concatenate([state.xi, state.q + h * system.frame(state.q) @ hamel.full(system, state.q, state.xi)])
 
-    def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
+    def residual(self, system: System, state: Any, h: Array, z: Array) -> Array:
         """The scheme's equations; zero at the unknowns z of the step."""
         raise NotImplementedError
 
-    def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
+    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[Any, Array]:
         """The state at the next node and the interval's xi (n components), from the root z."""
         raise NotImplementedError
 
@@ -81,7 +81,7 @@ class Scheme(Pytree):
         name = known[index] if index < len(known) else f"{'xi' if of_d else 'q'}[{index}]"
         return f"the momentum balance along {name}" if of_d else f"the reconstruction of {name}"
 
-    def velocity(self, system: System, state: State) -> Array:
+    def velocity(self, system: System, state: Any) -> Array:
         """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""
         return hamel.legendre(system, state.q, state.p, state.xi)
 
