@@ -122,6 +122,7 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
     if concrete:
         system = canonical(system)
         _finite_parameters(system)
+        system.check()
     system = system.at(q)
     n, m = shapes(system, q)
     if v is not None:
@@ -185,10 +186,9 @@ def _independent(system: System, psi: np.ndarray, q: Array) -> None:
         mix = right[-1] / scale
     else:
         mix = (scale == 0).astype(float)
-    if not system.brackets_by_autodiff:
-        # Advected coordinates lose rank at points (a vertical rod): only a frame that is zero carries no motion.
-        if np.any(columns):
-            return
+    # Advected coordinates lose rank at points (a vertical rod): there only a frame that is zero carries no motion.
+    if not system.brackets_by_autodiff and np.any(columns):
+        return
     combination = " + ".join(f"{w:.3g} u_{i + 1}" for i, w in enumerate(mix / np.max(np.abs(mix))) if abs(w) > 1e-9)
     raise ValueError(
         f"frame(q) is singular at q = {np.asarray(q).tolist()}: {combination} = 0, so its rank is below {len(mix)}. "
@@ -225,8 +225,9 @@ def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray) -> Array
     size = float(np.max(np.abs(v)))
     if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):
         raise ValueError(
-            f"no quasi-velocity gives this v: the nearest misses the velocity of {_name(system.coordinates, 'q', worst)} "
-            f"by {miss[worst]:.3g} (v is of size {size:.3g}). v must lie in the span of the frame."
+            "no quasi-velocity gives this v: the nearest misses the velocity of "
+            f"{_name(system.coordinates, 'q', worst)} by {miss[worst]:.3g} (v is of size {size:.3g}). "
+            "v must lie in the span of the frame."
         )
     return xi
 

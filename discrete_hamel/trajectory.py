@@ -62,8 +62,13 @@ class Trajectory(Pytree):
     save_every: int = static(default=1)
 
     def _evaluate(self, function: Any) -> Any:
-        values = _along(function, self.system, self.q, self.xi)
-        return jax.tree.map(np.asarray, values) if isinstance(self.q, np.ndarray) else values
+        if not isinstance(self.q, np.ndarray):
+            return _along(function, self.system, self.q, self.xi)
+        # Padded to a power of two, so that trajectories of many lengths share few compilations.
+        nodes = len(self.q)
+        more = (1 << (nodes - 1).bit_length()) - nodes
+        q, xi = (np.pad(a, ((0, more), (0, 0)), mode="edge") for a in (self.q, self.xi))
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[:nodes], _along(function, self.system, q, xi))
 
     @property
     def v(self) -> Array:
