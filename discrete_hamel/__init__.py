@@ -14,6 +14,17 @@ if "JAX_ENABLE_X64" not in _os.environ:
     _jax.config.update("jax_enable_x64", True)
 
 from discrete_hamel import systems
+from discrete_hamel.analysis import (
+    audit,
+    compare,
+    crossings,
+    lyapunov_exponents,
+    relative_equilibrium,
+    section,
+    spectrum,
+    threshold,
+)
+from discrete_hamel.archive import load
 from discrete_hamel.failures import FrameDegenerates, NewtonFailed, RunFailed
 from discrete_hamel.hamel import (
     energy,
@@ -26,7 +37,23 @@ from discrete_hamel.hamel import (
     velocities,
 )
 from discrete_hamel.references import reference
-from discrete_hamel.schemes import DiscreteHamel, StaggeredHamel, start, step
+from discrete_hamel.schemes import (
+    Composed,
+    CortesMartinez,
+    DiscreteHamel,
+    EnergyExact,
+    Gauss,
+    Gonzalez,
+    Leapfrog,
+    MeanValue,
+    Rattle,
+    RungeKutta4,
+    StaggeredHamel,
+    StormerVerlet,
+    TimeTransformed,
+    start,
+    step,
+)
 from discrete_hamel.simulation import simulate
 from discrete_hamel.system import Invariant, System, from_constraints, from_quasivelocities, from_velocities
 from discrete_hamel.trajectory import Trajectory
@@ -34,28 +61,48 @@ from discrete_hamel.trajectory import Trajectory
 __version__ = "0.1.0"
 
 __all__ = [
+    "Composed",
+    "CortesMartinez",
     "DiscreteHamel",
+    "EnergyExact",
     "FrameDegenerates",
+    "Gauss",
+    "Gonzalez",
     "Invariant",
+    "Leapfrog",
+    "MeanValue",
     "NewtonFailed",
+    "Rattle",
     "RunFailed",
+    "RungeKutta4",
     "StaggeredHamel",
+    "StormerVerlet",
     "System",
+    "TimeTransformed",
     "Trajectory",
+    "audit",
+    "compare",
+    "crossings",
     "energy",
     "from_constraints",
     "from_quasivelocities",
     "from_velocities",
     "hamel_force",
+    "load",
+    "lyapunov_exponents",
     "momentum",
     "quasivelocities",
     "reactions",
     "reference",
+    "relative_equilibrium",
+    "section",
     "simulate",
+    "spectrum",
     "start",
     "step",
     "structure",
     "systems",
+    "threshold",
     "vector_field",
     "velocities",
 ]

@@ -1,9 +1,8 @@
 """What moves: System, and the three ways to make one from plain JAX functions."""
 
 import dataclasses
-import typing
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -52,10 +51,9 @@ class System(Pytree):
     (11, 3)
     """
 
-    if typing.TYPE_CHECKING:  # A class attribute or a static field, as the subclass likes: so no field here.
-        rank: Any
-    coordinates = ()  # names of q, for messages, plots and tables
-    velocities = ()  # names of xi
+    rank: ClassVar[Any]  # an int, as class attribute or, where it varies, as static field
+    coordinates: ClassVar[tuple[str, ...]] = ()  # names of q, for messages, plots and tables
+    velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         """l(q, xi), xi with all n components: vary first, constrain after."""
@@ -80,6 +78,13 @@ class System(Pytree):
     def invariants(self) -> dict[str, Invariant]:
         """What the continuous motion keeps, by name; see Invariant."""
         return {}
+
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
+        """Infinitesimal symmetries by name, each a generator q -> N-vector that keeps the Lagrangian and D."""
+        return {}
+
+    def check(self) -> None:
+        """Refuse impossible parameters with a sentence; called before a run, with concrete values."""
 
     @property
     def brackets_by_autodiff(self) -> bool:
@@ -111,7 +116,9 @@ def from_quasivelocities(
     `params`, any pytree, is passed as last argument to each function, so that its values are traced, not baked in.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
-    >>> oscillator = dh.from_quasivelocities(lambda q, xi, k: 0.5 * (xi @ xi - k * q @ q), lambda q, k: jnp.eye(2), 2, params=4.0)
+    >>> def spring(q, xi, k):
+    ...     return 0.5 * (xi @ xi - k * q @ q)
+    >>> oscillator = dh.from_quasivelocities(spring, lambda q, k: jnp.eye(2), rank=2, params=4.0)
     >>> dh.simulate(oscillator, q=[1.0, 0.0], xi=[0.0, 1.0], h=0.1, steps=5).q.shape
     (6, 2)
     """
@@ -158,13 +165,13 @@ def _call(function: Callable, params: Any, *arguments: Array) -> Array:
 class FromQuasivelocities(System):
     """See `from_quasivelocities`."""
 
-    rank: int
+    rank: int  # type: ignore[misc]
     l_of: Callable
     frame_of: Callable
-    structure_of: Callable | None = static()
-    slip_of: Callable | None = static()
-    force_of: Callable | None = static()
-    params: Any
+    structure_of: Any = static(default=None)
+    slip_of: Any = static(default=None)
+    force_of: Any = static(default=None)
+    params: Any = None
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return _call(self.l_of, self.params, q, xi)
@@ -191,12 +198,12 @@ class FromQuasivelocities(System):
 class FromVelocities(System):
     """See `from_velocities`."""
 
-    rank: int
+    rank: int  # type: ignore[misc]
     L_of: Callable
     frame_of: Callable
-    slip_of: Callable | None = static()
-    force_of: Callable | None = static()
-    params: Any
+    slip_of: Any = static(default=None)
+    force_of: Any = static(default=None)
+    params: Any = None
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return _call(self.L_of, self.params, q, self.frame(q) @ xi)
@@ -216,9 +223,9 @@ class FromConstraints(System):
 
     L_of: Callable
     A_of: Callable
-    b_of: Callable | None = static()
-    force_of: Callable | None = static()
-    params: Any
+    b_of: Any = static(default=None)
+    force_of: Any = static(default=None)
+    params: Any = None
     choice: Any = None
 
     @property

@@ -1,7 +1,37 @@
 """The schemes, one file a family; `scheme.py` is the contract."""
 
+from discrete_hamel.schemes import weights
+from discrete_hamel.schemes.composed import Composed
+from discrete_hamel.schemes.cortes_martinez import CortesMartinez
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue
+from discrete_hamel.schemes.gauss import Gauss
+from discrete_hamel.schemes.leapfrog import Leapfrog
+from discrete_hamel.schemes.rattle import Rattle
+from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.staggered import StaggeredHamel
+from discrete_hamel.schemes.step_density import TimeTransformed
+from discrete_hamel.schemes.stormer_verlet import StormerVerlet
 
-__all__ = ["DiscreteHamel", "Interval", "Scheme", "StaggeredHamel", "State", "start", "step"]
+__all__ = [
+    "Composed",
+    "CortesMartinez",
+    "DiscreteHamel",
+    "EnergyExact",
+    "Gauss",
+    "Gonzalez",
+    "Interval",
+    "Leapfrog",
+    "MeanValue",
+    "Rattle",
+    "RungeKutta4",
+    "Scheme",
+    "StaggeredHamel",
+    "State",
+    "StormerVerlet",
+    "TimeTransformed",
+    "start",
+    "step",
+    "weights",
+]

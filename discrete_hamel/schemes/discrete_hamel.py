@@ -34,8 +34,8 @@ class DiscreteHamel(Scheme):
     order = _AtHalf(2, otherwise=1)
     symmetric = _AtHalf(True, otherwise=False)
     conserves = _AtHalf(
-        ("constraint", "relative equilibria", "quadratic energy", "spatial momentum"),
-        otherwise=("constraint", "relative equilibria"),
+        ("constraint", "relative equilibria", "quadratic energy", "spatial momentum", "angular momentum"),
+        otherwise=("constraint", "relative equilibria", "spatial momentum", "angular momentum"),
     )
     reference = "Zenkov, On Hamel's equations (2016), (5.6) and (5.11)"
 

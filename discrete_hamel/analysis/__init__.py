@@ -1,0 +1,64 @@
+"""What to ask of a motion or of a scheme once it runs."""
+
+from discrete_hamel.analysis.audits import Audit, Standing, audit, wandering
+from discrete_hamel.analysis.comparison import Comparison, compare
+from discrete_hamel.analysis.distributions import Bundles, Connection, bundles, nonholonomic_connection
+from discrete_hamel.analysis.events import Crossings, crossings, section
+from discrete_hamel.analysis.linearisations import Linearisation, Stability
+from discrete_hamel.analysis.lyapunov import LyapunovExponents, lyapunov_exponents
+from discrete_hamel.analysis.momenta import (
+    Noether,
+    momentum_equation,
+    momentum_residual,
+    noether,
+    nonholonomic_momentum,
+)
+from discrete_hamel.analysis.preservation import Preservation, structural_stability
+from discrete_hamel.analysis.relative_equilibria import RelativeEquilibrium, family, relative_equilibrium
+from discrete_hamel.analysis.spectra import Spectrum, spectrum
+from discrete_hamel.analysis.symmetries import Invariance, cyclic_coordinates, invariance
+from discrete_hamel.analysis.thresholds import threshold
+from discrete_hamel.analysis.trends import Trend, trend
+from discrete_hamel.analysis.wrong_ways import ConstrainedFirst, WithoutBracket, WrongWay, wrong_way
+
+__all__ = [
+    "Audit",
+    "Bundles",
+    "Comparison",
+    "Connection",
+    "ConstrainedFirst",
+    "Crossings",
+    "Invariance",
+    "Linearisation",
+    "LyapunovExponents",
+    "Noether",
+    "Preservation",
+    "RelativeEquilibrium",
+    "Spectrum",
+    "Stability",
+    "Standing",
+    "Trend",
+    "WithoutBracket",
+    "WrongWay",
+    "audit",
+    "bundles",
+    "compare",
+    "crossings",
+    "cyclic_coordinates",
+    "family",
+    "invariance",
+    "lyapunov_exponents",
+    "momentum_equation",
+    "momentum_residual",
+    "noether",
+    "nonholonomic_connection",
+    "nonholonomic_momentum",
+    "relative_equilibrium",
+    "section",
+    "spectrum",
+    "structural_stability",
+    "threshold",
+    "trend",
+    "wandering",
+    "wrong_way",
+]

@@ -1,0 +1,362 @@
+"""Hidden constants: momenta <p, eta_a(r)> along fields that change with the shape variable r."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.polynomial import chebyshev
+from scipy.integrate import solve_ivp
+
+from discrete_hamel import checks, hamel
+from discrete_hamel.analysis import hypotheses, phase_space, shape_variables
+from discrete_hamel.analysis.adjoint_equation import Adjoint, adjoint, basis_of_s, drags
+from discrete_hamel.pytrees import Pytree, static
+from discrete_hamel.system import System
+
+FLAT = 1e-8  # residual, relative to the terms it is made of, that counts as zero
+DEGREE = 192  # of the Chebyshev series that are fitted, before what is round-off is cut off
+TAIL = 1e-13
+ALIGNMENTS = 60  # Newton iterations on the group
+REACHED = 1e-9  # distance, relative to q, at which a point is taken to be on the orbit
+
+
+class Flatness(NamedTuple):
+    """The residuals of the flatness conditions in a basis of S and a unit field of H, orthonormal in the metric.
+
+    `vertical` [i, j, k] is K([g_i, g_j], g_k) + K(g_j, [g_i, g_k]), over 2, symmetric in (j, k);      [MD] (7.2)
+    `horizontal` [i] is K([g_i, kappa], kappa).                                                       [MD] (7.3)
+    """
+
+    vertical: np.ndarray
+    horizontal: np.ndarray
+    scale: float  # of the terms that have to cancel
+
+    @property
+    def residual(self) -> float:
+        """The largest of both."""
+        return float(max(np.max(np.abs(self.vertical), initial=0.0), np.max(np.abs(self.horizontal), initial=0.0)))
+
+    def __bool__(self) -> bool:
+        return self.residual <= FLAT * self.scale
+
+
+class HiddenMomenta(Pytree):
+    """The conserved momenta found by `hidden_momenta`: call it with (q, xi) for their values, one a field.
+
+    It can be used under jit, grad and vmap; there a q whose shape variable is outside `between` gives NaN.
+    """
+
+    system: System
+    symmetries: Any = static()
+    shape: Any = static()
+    invariant: bool  # is the system's frame invariant, so that no point has to be moved to the section?
+    between: Any  # range of the shape variable
+    section: Any  # Chebyshev series of the curve q(r), horizontal, across all orbits
+    series: Any  # of the fields: components along u_1..u_m on that curve
+    logarithm: Any  # of ln W by (6.15)
+
+    def __len__(self) -> int:
+        return int(self.series.shape[-1])
+
+    def __call__(self, q: Any, xi: Any) -> Array:
+        """<p, eta_a(r)>, a = 1, 2, ..."""
+        q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)
+        if not checks.traced(self, q, xi):
+            self._inside(self.shape(q))
+        return _momenta(self, q, xi)
+
+    def along(self, trajectory: Any) -> np.ndarray:
+        """Their values at the nodes of a trajectory, (K+1, number)."""
+        self._inside(jax.vmap(self.shape)(jnp.asarray(trajectory.q)))
+        return np.asarray(_momenta_along(self, jnp.asarray(trajectory.q), jnp.asarray(trajectory.xi)))
+
+    def fields(self, r: Any) -> Array:
+        """eta_a(r), the components along u_1..u_m at `point(r)`, one field a column.   [QS] 4.3"""
+        return _series(self.series, self.between, jnp.asarray(r, float))
+
+    def point(self, r: Any) -> Array:
+        """The point of the section, a horizontal curve through the given q, where the shape variable is r."""
+        return _series(self.section, self.between, jnp.asarray(r, float))
+
+    def wronskian(self, r: Any) -> Array:
+        """W(r) = |det eta^b_a| in a basis of S that is orthonormal in the metric; 1 at the given q.   [QS] (6.14)"""
+        fields = self.fields(r)
+        metric = hamel.inertia(self.system, self.point(r), jnp.zeros(len(fields)))
+        return jnp.sqrt(jnp.linalg.det(fields.T @ metric @ fields))
+
+    def liouville(self, r: Any) -> Array:
+        """W(r) = exp(- int Tr tau dr), which needs no field.   [QS] (6.15), (6.16)"""
+        return jnp.exp(_series(self.logarithm, self.between, jnp.asarray(r, float)))
+
+    def _inside(self, r: Any) -> None:
+        low, high = (float(end) for end in self.between)
+        slack = 1e-12 * (high - low)
+        if np.min(r) < low - slack or np.max(r) > high + slack:
+            raise ValueError(
+                f"the shape variable runs from {float(np.min(r)):.6g} to {float(np.max(r)):.6g}, beyond the range "
+                f"{low:.6g} to {high:.6g} on which these momenta were found; ask hidden_momenta for a wider one."
+            )
+
+
+def flatness(system: System, q: Any, *, symmetries: Any = None, shape: Any = None) -> Flatness:
+    """The conditions at q under which the momenta along S obey linear equations in the shape variable; zero iff flat.
+
+    `symmetries` by name, those of the system by default; `shape` is the shape variable r(q), found if it is linear.
+
+    >>> import discrete_hamel as dh
+    >>> bool(dh.flatness(dh.systems.RollingDisk(), [0.3, 0, 0, 0, 0]))
+    True
+    >>> cart = dh.flatness(dh.systems.ThreeWheelCart(), [0.0, 0, 0, 0, 0, 0, 0.4])
+    >>> bool(cart), cart.residual > 0.01
+    (False, True)
+    """
+    system, q, symmetries, shape = _prepared(system, q, symmetries, shape)
+    at = Adjoint(*(np.asarray(a) for a in _adjoint(symmetries, shape, system, q)))
+    basis = basis_of_s(at)
+    vertical = np.einsum("sab,si,aj,bk->ijk", at.growth, basis, basis, basis)
+    horizontal = (at.turn + at.dr @ at.rate) @ basis
+    unit = np.linalg.inv(np.linalg.cholesky(at.inertia)).T
+    sizes = np.einsum("sab,si,aj,bk->ijk", at.growth, unit, unit, unit)
+    parts = [np.abs(sizes).max(), np.abs(at.turn @ basis).max(initial=0.0)]
+    return Flatness(vertical, horizontal, max(*map(float, parts), 1e-12))
+
+
+def hidden_momenta(
+    system: System, q: Any, *, between: Any, symmetries: Any = None, shape: Any = None, vertical: bool = True
+) -> HiddenMomenta:
+    """The momenta <p, eta_a(r)> that are kept, for eta_a invariant fields of D that depend on one shape variable r.
+
+    deta/dr = -<tau, eta>, integrated along a horizontal curve through q over r in `between`       [QS] (4.12), (6.13)
+
+    Nothing but l, the frame and the generators of the symmetries is used. With `vertical` the fields lie in S, the
+    symmetry directions of D: all dim S solutions are constants if the system is flat. Without, any invariant field of D
+    will do, as for the sleigh's frame [QS] (6.2) with the symmetries of translation. Where only some of the solutions
+    are constants, those are found.
+
+    >>> import discrete_hamel as dh, numpy as np
+    >>> disk = dh.systems.RollingDisk()
+    >>> constants = dh.hidden_momenta(disk, [0.0, 0, 0, 0, 0], between=(-1.2, 1.2))
+    >>> run = dh.reference(disk, [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0], t=np.linspace(0, 2, 21))
+    >>> kept = constants.along(run)
+    >>> kept.shape, bool(np.ptp(kept, axis=0).max() < 1e-9)
+    ((21, 2), True)
+    """
+    system, q, symmetries, shape = _prepared(system, q, symmetries, shape)
+    low, high = sorted(float(end) for end in between)
+    here = float(shape(q))
+    if not low <= here <= high or low == high:
+        raise ValueError(f"between = ({low:g}, {high:g}) must contain the shape variable of q, which is {here:.6g}.")
+    start = Adjoint(*(np.asarray(a) for a in _adjoint(symmetries, shape, system, q)))
+    choice = basis_of_s(start) if vertical else np.linalg.inv(np.linalg.cholesky(start.inertia)).T
+    r = (high + low) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
+    points, fields, logarithm = _integrated(system, symmetries, shape, q, choice, r, here, vertical)
+    constants = choice_of_constants(system, symmetries, shape, points, fields, vertical)
+    if not constants.shape[1]:
+        found = flatness(system, q, symmetries=dict(symmetries) if symmetries else None, shape=shape)
+        raise ValueError(
+            f"{type(system).__name__} is not flat: its flatness residual is {found.residual:.2g}, and no invariant "
+            f"field {'along S' if vertical else 'of D'} has a constant momentum."
+        )
+    invariant = _frame_is_invariant(system, symmetries, points)
+    if not invariant:
+        phase_space.require_affine(system, dict(phase_space.generators(system, symmetries)), q)
+    kept = constants.shape[1] == choice.shape[1]
+    series = _fitted(np.einsum("rma,ab->rmb", fields, constants))
+    return HiddenMomenta(
+        system,
+        symmetries,
+        shape,
+        invariant,
+        jnp.array([low, high]),
+        _fitted(points),
+        series,
+        _fitted(logarithm if kept else np.full_like(logarithm, np.nan)),
+    )
+
+
+def _prepared(system: System, q: Any, symmetries: Any, shape: Any) -> tuple[System, Array, phase_space.Chosen, Any]:
+    q = checks.vector("q", q)
+    system = checks.canonical(system).at(q)
+    checks.shapes(system, q)
+    what = "a hidden momentum"
+    for hypothesis in (hypotheses.no_slip, hypotheses.natural, hypotheses.force_free):
+        hypothesis(system, q, what)
+    chosen = phase_space.chosen(symmetries)
+    shape_variables.require_symmetry(system, chosen, q)
+    shape = shape_variables.linear_shape(system, chosen, q) if shape is None else shape
+    shape_variables.require_shape(system, chosen, shape, q)
+    return system, q, chosen, shape
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _adjoint(symmetries: Any, shape: Any, system: System, q: Array) -> Adjoint:
+    return adjoint(system, symmetries, shape, q)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _rates(symmetries: Any, shape: Any, vertical: bool, system: System, q: Array, fields: Array) -> tuple:
+    """dq/dr, d eta/dr, and d ln W/dr = -Tr tau, the trace on S or D in an orthonormal basis."""
+    at = adjoint(system, symmetries, shape, q)
+    stretch = 0.5 * jnp.linalg.solve(at.inertia, at.change + at.rate.T @ at.inertia + at.inertia @ at.rate)
+    onto = jnp.eye(len(at.dr)) - (jnp.outer(at.kappa, at.dr) if vertical else 0.0)
+    return at.velocity, at.rate @ fields, jnp.trace(onto @ stretch)
+
+
+def _integrated(
+    system: System,
+    symmetries: Any,
+    shape: Any,
+    q: Array,
+    fields: np.ndarray,
+    r: np.ndarray,
+    here: float,
+    vertical: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The horizontal curve, the fields and ln W at each r."""
+    size, form = len(q), fields.shape
+    y0 = np.concatenate([q, fields.ravel(), [0.0]])
+
+    def rate(_: float, y: np.ndarray) -> np.ndarray:
+        parts = _rates(symmetries, shape, vertical, system, y[:size], y[size:-1].reshape(form))
+        return np.concatenate([np.ravel(part) for part in parts])
+
+    values = np.empty((len(r), len(y0)))
+    for side in (r >= here, r < here):
+        wanted = r[side]
+        if not len(wanted):
+            continue
+        order = np.argsort(np.abs(wanted - here))
+        end = wanted[order[-1]]
+        solution = solve_ivp(rate, (here, end), y0, "DOP853", t_eval=wanted[order], rtol=3e-14, atol=1e-14)
+        if not solution.success or solution.y.shape[1] < len(wanted):
+            raise ValueError(
+                f"the adjoint equation could not be integrated to r = {end:.6g}: {solution.message} "
+                "The shape variable or the orbits have a singular point there; ask for a smaller range."
+            )
+        part = np.empty((len(wanted), len(y0)))
+        part[order] = solution.y.T
+        values[side] = part
+    return values[:, :size], values[:, size:-1].reshape(-1, *form), values[:, -1]
+
+
+def choice_of_constants(
+    system: System, symmetries: Any, shape: Any, points: np.ndarray, fields: np.ndarray, vertical: bool
+) -> np.ndarray:
+    """The combinations of the solutions that satisfy, at every point, the conditions beside the adjoint equation."""
+    rows = []
+    for q, eta in list(zip(points, fields, strict=True))[:: max(1, len(points) // 32)]:
+        at = Adjoint(*(np.asarray(a) for a in _adjoint(symmetries, shape, system, q)))
+        basis, unit = basis_of_s(at), np.linalg.inv(np.linalg.cholesky(at.inertia)).T
+        size = max(np.abs(np.einsum("sab,si,aj,bk->ijk", at.growth, unit, unit, unit)).max(), 1e-12)
+        tests = [np.einsum("sab,aj,bk->jks", at.growth, basis, basis).reshape(-1, len(at.dr)) / size]
+        lift = at.lift @ unit
+        tests.append(at.lift[None] / max(np.linalg.norm(lift), 1e-12))
+        if vertical:
+            tests.append(at.dr[None] / np.linalg.norm(at.dr @ unit))
+        rows.append(np.concatenate(tests) @ eta / np.linalg.norm(np.linalg.solve(unit, eta), axis=0))
+    conditions = np.concatenate(rows)
+    _, sizes, right = np.linalg.svd(conditions, full_matrices=True)
+    zero = np.concatenate([sizes, np.zeros(len(right) - len(sizes))]) <= FLAT * np.sqrt(len(conditions))
+    return np.eye(len(right)) if zero.all() else right[zero].T
+
+
+def _frame_is_invariant(system: System, symmetries: Any, points: np.ndarray) -> bool:
+    """Whether [X, u_j] = 0 on the section and at points moved away from it by the group."""
+    points = points[:: len(points) // 4]
+    amounts = np.random.default_rng(0).normal(size=(len(points), len(phase_space.generators(system, symmetries))))
+    return float(_largest_drag(symmetries, system, points, amounts)) <= FLAT
+
+
+@partial(jax.jit, static_argnums=0)
+def _largest_drag(symmetries: Any, system: System, points: Array, amounts: Array) -> Array:
+    def drag(q: Array) -> Array:
+        return jnp.max(jnp.abs(drags(system, symmetries, q)[1]))
+
+    moved = jax.vmap(partial(_carried, symmetries, system))(points, amounts)
+    return jnp.maximum(jnp.max(jax.vmap(drag)(points)), jnp.max(jax.vmap(drag)(moved)))
+
+
+def _carried(symmetries: Any, system: System, q: Array, amounts: Array) -> Array:
+    """q after a unit time of the flow of amounts^a X_a, by Runge and Kutta's rule; enough to leave the section."""
+    moves = list(phase_space.generators(system, symmetries).values())
+
+    def flow(q: Array) -> Array:
+        return sum((a * move(q) for a, move in zip(amounts, moves, strict=True)), jnp.zeros_like(q)) / 64
+
+    def step(_: int, q: Array) -> Array:
+        a = flow(q)
+        b = flow(q + a / 2)
+        c = flow(q + b / 2)
+        return q + (a + 2 * b + 2 * c + flow(q + c)) / 6
+
+    return jax.lax.fori_loop(0, 64, step, q)
+
+
+def _fitted(values: np.ndarray) -> Array:
+    """Chebyshev coefficients of values at the Chebyshev points, without those that are round-off."""
+    flat = values.reshape(len(values), -1)
+    nodes = np.cos(np.pi * (np.arange(len(values)) + 0.5) / len(values))
+    coefficients = 2 / len(values) * chebyshev.chebvander(nodes, len(values) - 1).T @ flat
+    coefficients[0] /= 2
+    large = np.flatnonzero(np.max(np.abs(coefficients), axis=1) > TAIL * max(np.max(np.abs(coefficients)), 1e-300))
+    last = large[-1] if len(large) else 0
+    return jnp.asarray(coefficients[: last + 1].reshape(-1, *values.shape[1:]))
+
+
+def _series(coefficients: Array, between: Array, r: Array) -> Array:
+    """Clenshaw's sum of a Chebyshev series on `between`; NaN outside."""
+    low, high = between
+    x = (2 * r - low - high) / (high - low)
+
+    def add(carry: tuple[Array, Array], c: Array) -> tuple[tuple[Array, Array], None]:
+        one, two = carry
+        return (c + 2 * x * one - two, one), None
+
+    zero = jnp.zeros(coefficients.shape[1:])
+    (one, two), _ = jax.lax.scan(add, (zero, zero), coefficients[:0:-1])
+    return jnp.where(jnp.abs(x) <= 1 + 1e-12, coefficients[0] + x * one - two, jnp.nan)
+
+
+@jax.jit
+def _momenta_along(found: HiddenMomenta, q: Array, xi: Array) -> Array:
+    return jax.vmap(partial(_momenta, found))(q, xi)
+
+
+@jax.jit
+def _momenta(found: HiddenMomenta, q: Array, xi: Array) -> Array:
+    r = found.shape(q)
+    if not found.invariant:
+        q, xi = _aligned(found, q, xi, found.point(r))
+    return hamel.balance(found.system, q, xi)[0] @ found.fields(r)
+
+
+def _aligned(found: HiddenMomenta, q: Array, xi: Array, target: Array) -> tuple[Array, Array]:
+    """(q, xi^D) moved by the group to the point of the section on its orbit: Newton's method on the group."""
+    system, symmetries = found.system, found.symmetries
+    moves = list(phase_space.generators(system, symmetries).values())
+    size = len(q)
+    goal = REACHED * (1 + jnp.max(jnp.abs(target)))
+
+    def amounts(point: Array) -> Array:
+        fields = jnp.stack([move(point) for move in moves], axis=1)
+        whole = jnp.linalg.pinv(fields) @ (target - point)
+        turning = sum(
+            (a * jax.jacfwd(move)(point) for a, move in zip(whole, moves, strict=True)), jnp.zeros((size, size))
+        )
+        return whole / jnp.maximum(1.0, jnp.sqrt(jnp.sum(turning**2)))
+
+    def closer(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        x, _, count = carry
+        x = phase_space.action(system, symmetries, amounts(x[:size]), x)
+        return x, jnp.max(jnp.abs(x[:size] - target)), count + 1
+
+    def unfinished(carry: tuple[Array, Array, Array]) -> Array:
+        _, off, count = carry
+        return (off > 1e-3 * goal) & (count < ALIGNMENTS)
+
+    x = jnp.concatenate([q, xi[: system.rank]])
+    x, off, _ = jax.lax.while_loop(unfinished, closer, (x, jnp.asarray(jnp.inf), jnp.asarray(0)))
+    return x[:size], jnp.where(off <= goal, x[size:], jnp.nan)
