@@ -1,8 +1,74 @@
 """The catalogue: systems of the papers, one class each, ready to import."""
 
-from discrete_hamel.systems.disks import RollingDisk
-from discrete_hamel.systems.pendulums import SphericalPendulum
-from discrete_hamel.systems.rigid_bodies import HeavyTop, RigidBody
-from discrete_hamel.systems.sleighs import ChaplyginSleigh
+from discrete_hamel.systems.algebras import EulerPoincare, EulerPoincareSuslov
+from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
+from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface
+from discrete_hamel.systems.basketball import BasketballOnHoop
+from discrete_hamel.systems.carts import Car, ThreeWheelCart
+from discrete_hamel.systems.charged_particles import ChargedNonholonomicParticle, ChargedParticle
+from discrete_hamel.systems.coaxial_discs import CoaxialDiscs
+from discrete_hamel.systems.disks import RollingDisk, RollingDiskOnRotations, VerticalDisk
+from discrete_hamel.systems.oscillators import ContactOscillator, Gearbox
+from discrete_hamel.systems.particles import (
+    HeisenbergParticle,
+    KnifeEdgeOnIncline,
+    NonholonomicParticle,
+    TranslationInvariantParticle,
+)
+from discrete_hamel.systems.pendulums import NSpherePendulum, SphericalPendulum
+from discrete_hamel.systems.pendulums_in_coordinates import SphericalPendulumAngles, SphericalPendulumCartesian
+from discrete_hamel.systems.rattlebacks import ConvexBody, Rattleback
+from discrete_hamel.systems.rigid_bodies import HeavyTop, LagrangeTop, RigidBody
+from discrete_hamel.systems.roller_racers import DrivenRollerRacer, RollerRacer
+from discrete_hamel.systems.rolling_bodies import RollingBody, RouthTop
+from discrete_hamel.systems.sleigh_oscillators import SleighOscillator, SleighOscillatorScaledFrame
+from discrete_hamel.systems.sleighs import ChaplyginSleigh, ChaplyginSleighMomentumFrame, DegenerateSleigh
+from discrete_hamel.systems.snakeboards import DrivenSnakeboard, Snakeboard
+from discrete_hamel.systems.suslov import HeavySuslov, ReducedSuslov, Suslov
 
-__all__ = ["ChaplyginSleigh", "HeavyTop", "RigidBody", "RollingDisk", "SphericalPendulum"]
+__all__ = [
+    "BallInCylinder",
+    "BallOnSphere",
+    "BallOnSurface",
+    "BasketballOnHoop",
+    "Car",
+    "ChaplyginSleigh",
+    "ChaplyginSleighMomentumFrame",
+    "ChaplyginSphere",
+    "ChargedNonholonomicParticle",
+    "ChargedParticle",
+    "CoaxialDiscs",
+    "ContactOscillator",
+    "ConvexBody",
+    "DegenerateSleigh",
+    "DrivenRollerRacer",
+    "DrivenSnakeboard",
+    "EulerPoincare",
+    "EulerPoincareSuslov",
+    "Gearbox",
+    "HeavySuslov",
+    "HeavyTop",
+    "HeisenbergParticle",
+    "KnifeEdgeOnIncline",
+    "LagrangeTop",
+    "NSpherePendulum",
+    "NonholonomicParticle",
+    "Rattleback",
+    "ReducedSuslov",
+    "RigidBody",
+    "RollerRacer",
+    "RollingBody",
+    "RollingDisk",
+    "RollingDiskOnRotations",
+    "RouthTop",
+    "SleighOscillator",
+    "SleighOscillatorScaledFrame",
+    "Snakeboard",
+    "SphericalPendulum",
+    "SphericalPendulumAngles",
+    "SphericalPendulumCartesian",
+    "Suslov",
+    "ThreeWheelCart",
+    "TranslationInvariantParticle",
+    "VerticalDisk",
+]

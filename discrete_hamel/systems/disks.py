@@ -1,22 +1,101 @@
 """Disks that roll without slipping on a horizontal plane."""
 
+from typing import Any
+
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from discrete_hamel.system import Invariant, System
+from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.systems.pendulums import hat
+from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body
+
+
+class VerticalDisk(System):
+    """A disk that stays upright and rolls without slipping: the simplest of all, in closed form.
+
+    Coordinates (phi, psi, x, y): heading, own rotation, and contact point. Quasi-velocities (phi', psi', zeta1, zeta2)
+    with zeta1 = x' cos phi + y' sin phi + R psi' and zeta2 = -x' sin phi + y' cos phi the slips, signs as in [QS] 6.5.
+
+        l = {A phi'^2 + B psi'^2 + m (zeta1 - R psi')^2 + m zeta2^2} / 2,   A phi'' = 0,  (B + m R^2) psi'' = 0
+
+    phi' and psi' are exact, so is energy; the contact point runs around a circle of radius R |psi' / phi'|. The
+    reaction across the heading is -m R psi' phi'. Reference: the lean theta = 0 of [QS] 6.5 with the upright
+    constraint.
+    """
+
+    mass: float = 1.0  # kg
+    radius: float = 1.0  # m
+    inertia_diameter: float = 0.25  # kg m^2, about a diameter (A)
+    inertia_axis: float = 0.5  # kg m^2, about the axis (B)
+
+    rank = 2
+    coordinates = ("phi", "psi", "x", "y")
+    velocities = ("phi'", "psi'", "zeta1", "zeta2")
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        heading, own, along, across = xi
+        centre = (along - self.radius * own) ** 2 + across**2
+        return 0.5 * (self.inertia_diameter * heading**2 + self.inertia_axis * own**2 + self.mass * centre)
+
+    def frame(self, q: Array) -> Array:
+        c, s, r = jnp.cos(q[0]), jnp.sin(q[0]), self.radius
+        return jnp.array(
+            [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, -r * c, c, -s], [0.0, -r * s, s, c]],
+        )
+
+    def invariants(self) -> dict[str, Invariant]:
+        return {
+            "energy": Invariant(self.lagrangian, "exact"),
+            "phi'": Invariant(lambda q, xi: xi[0], "exact"),
+            "psi'": Invariant(lambda q, xi: xi[1], "exact"),
+        }
+
+    def symmetries(self) -> dict[str, Any]:
+        """Generators, q to qdot."""
+        return {
+            "own rotation": lambda q: jnp.array([0.0, 1.0, 0.0, 0.0]),
+            "translation along x": lambda q: jnp.array([0.0, 0.0, 1.0, 0.0]),
+            "translation along y": lambda q: jnp.array([0.0, 0.0, 0.0, 1.0]),
+            "rotation about the vertical": lambda q: jnp.stack(
+                [jnp.ones_like(q[0]), jnp.zeros_like(q[0]), -q[3], q[2]]
+            ),
+        }
+
+    def check(self) -> None:
+        _check(self)
+
+    def sample(self) -> dict:
+        """Once around the circle in a little more than six seconds."""
+        return {"q": (0.0, 0.0, 0.0, 0.0), "xi": (1.0, 2.0), "h": 0.01}
+
+    def shapes(self, q: Any) -> list[np.ndarray]:
+        """The rim with one spoke, in space."""
+        phi, psi, x, y = np.asarray(q, float)
+        return _rim(float(self.radius), 0.0, phi, psi, x, y)
 
 
 class RollingDisk(System):
     """A thin disk that rolls without slipping and is free to lean.
 
-    Coordinates (theta, phi, psi, x, y): lean from the vertical, heading, own rotation, and contact point. Quasi-velocities
-    (theta', phi', psi', zeta1, zeta2), where zeta1 = x' cos phi + y' sin phi + R psi' and zeta2 = -x' sin phi + y' cos phi
-    are the slips along and across the heading; rolling is zeta1 = zeta2 = 0.
+    Coordinates (theta, phi, psi, x, y): lean from the vertical, heading, own rotation, and contact point.
+    Quasi-velocities (theta', phi', psi', zeta1, zeta2), where zeta1 = x' cos phi + y' sin phi + R psi' and
+    zeta2 = -x' sin phi + y' cos phi are the slips along and across the heading; rolling is zeta1 = zeta2 = 0.
 
         L = m/2 [(zeta1 - R(phi' sin theta + psi'))^2 + zeta2^2 sin^2 theta + (zeta2 cos theta + R theta')^2]
           + 1/2 [A (theta'^2 + phi'^2 cos^2 theta) + B (phi' sin theta + psi')^2] - m g R cos theta        [QS] 6.5
 
-    Energy is bounded. These coordinates have a pole at theta = +-pi/2, where the disk lies flat.
+    With p1 = A phi' cos theta and p2 = (m R^2 + B) (phi' sin theta + psi') (errata) the momentum equations are
+
+        p1' = (tan theta p1 - B / (m R^2 + B) p2) theta',   p2' = -(m R^2 / A) p1 theta'                 [QS] 6.5
+
+    two linear equations in theta, and E = (A + m R^2) theta'^2 / 2 + U_c, U_c = p1^2 / 2A + p2^2 / 2(m R^2 + B)
+    + m g R cos theta, which tends to infinity at theta = +-pi/2 for all momenta but a line: the disk never falls.
+    Upright straight rolling is stable iff psi'^2 > m g R A / (B (B + m R^2)).
+
+    Energy is bounded. These coordinates have a pole at theta = +-pi/2, where the disk lies flat;
+    `RollingDiskOnRotations` has none.
     """
 
     mass: float = 1.0  # kg
@@ -54,8 +133,102 @@ class RollingDisk(System):
         )
 
     def invariants(self) -> dict[str, Invariant]:
-        return {"energy": Invariant(lambda q, xi: sum(self._energies(q, xi)), "bounded")}
+        def energy(q: Array, xi: Array) -> Array:
+            kinetic, potential = self._energies(q, xi)
+            return kinetic + potential
+
+        return {"energy": Invariant(energy, "bounded")}
 
     def sample(self) -> dict:
         """A leaning disk that rolls fast enough to stay up."""
         return {"q": (0.3, 0.0, 0.0, 0.0, 0.0), "xi": (0.1, 0.6, 3.0), "h": 0.01}
+
+    def symmetries(self) -> dict[str, Any]:
+        """Generators, q to qdot."""
+        return {
+            "own rotation": lambda q: jnp.zeros(5).at[2].set(1.0),
+            "translation along x": lambda q: jnp.zeros(5).at[3].set(1.0),
+            "translation along y": lambda q: jnp.zeros(5).at[4].set(1.0),
+            "rotation about the vertical": lambda q: jnp.zeros(5).at[1].set(1.0).at[3].set(-q[4]).at[4].set(q[3]),
+        }
+
+    def check(self) -> None:
+        _check(self)
+        parameters.not_negative(self, "gravity")
+
+    def shapes(self, q: Any) -> list[np.ndarray]:
+        """The rim with one spoke, in space."""
+        theta, phi, psi, x, y = np.asarray(q, float)
+        return _rim(float(self.radius), theta, phi, psi, x, y)
+
+
+class RollingDiskOnRotations(Rolling):
+    """The rolling disk on rotation matrices: no angles and no poles.
+
+    Body axes: two diameters and the axis. Coordinates, quasi-velocities and l are those of `Rolling` with
+    rho = R (gamma - gamma3 e_3) / |gamma - gamma3 e_3|, J = diag(A, A, B). It is undefined only flat on the plane,
+    where no single point touches. With J1 = A, J3 = B, p = gamma3 and omega3 = alpha P_nu(p) + beta P_nu(-p),
+
+        (J3 + m R^2) domega3/dp = -m R^2 Omega2,  d/dp {(1 - p^2) domega3/dp} = k omega3,  nu (nu + 1) = -k
+        k = J3 m R^2 / (J1 (J3 + m R^2)),  (1 - p^2) Omega2 = gamma1 omega1 + gamma2 omega2              [MD] 9.5
+
+    so alpha and beta are constants of the motion; no scheme keeps them exactly. Energy is bounded.
+    """
+
+    mass: float = 1.0  # kg
+    radius: float = 1.0  # m
+    inertia_diameter: float = 0.25  # kg m^2, about a diameter (A)
+    inertia_axis: float = 0.5  # kg m^2, about the axis (B)
+    gravity: float = 9.8  # m/s^2
+
+    def to_centre(self, gamma: Array) -> Array:
+        inward = gamma.at[2].set(0.0)
+        return self.radius * inward / jnp.sqrt(inward @ inward)
+
+    def moments(self) -> Array:
+        return jnp.diag(jnp.stack([self.inertia_diameter, self.inertia_diameter, self.inertia_axis]))
+
+    def attitude(self, theta: Any, phi: Any, psi: Any) -> Array:
+        """R of lean, heading and own rotation of `RollingDisk`."""
+        x, y, z = jnp.eye(3)
+        return _turn(z, phi) @ _turn(x, -theta) @ _turn(y, -psi) @ _turn(x, jnp.pi / 2)
+
+    def symmetries(self) -> dict[str, Any]:
+        """Generators, q to qdot."""
+        return Rolling.symmetries(self) | {"rotation about the disk's axis": spin_of_the_body}
+
+    def check(self) -> None:
+        _check(self)
+        parameters.not_negative(self, "gravity")
+
+    def sample(self) -> dict:
+        """Leaning by 0.3, rolling fast enough to stay up."""
+        attitude = self.attitude(0.3, 0.0, 0.0)
+        return {"q": (*(float(r) for r in attitude.reshape(9)), 0.0, 0.0), "xi": (-0.1, 0.573, 3.177), "h": 0.01}
+
+    def shapes(self, q: Any) -> list[np.ndarray]:
+        """The rim with one spoke, in space."""
+        q = np.asarray(q, float)
+        attitude, gamma = q[:9].reshape(3, 3), q[6:9]
+        centre = np.array([*q[9:11], float(self.height(jnp.asarray(gamma)))])
+        across, up = float(self.radius) * attitude.T[:2]
+        return [outlines.circle(centre, across, up), outlines.segment(centre, centre + across)]
+
+
+def _turn(axis: Array, angle: Any) -> Array:
+    """The rotation by `angle` about a unit vector."""
+    return jnp.eye(3) + jnp.sin(angle) * hat(axis) + (1 - jnp.cos(angle)) * hat(axis) @ hat(axis)
+
+
+def _rim(radius: float, theta: float, phi: float, psi: float, x: float, y: float) -> list[np.ndarray]:
+    heading = np.array([np.cos(phi), np.sin(phi), 0.0])
+    left = np.array([-np.sin(phi), np.cos(phi), 0.0])
+    up = np.cos(theta) * np.array([0.0, 0.0, 1.0]) + np.sin(theta) * left
+    centre = np.array([x, y, 0.0]) + radius * up
+    spoke = centre + radius * (np.cos(psi) * up - np.sin(psi) * heading)
+    return [outlines.circle(centre, radius * heading, radius * up), outlines.segment(centre, spoke)]
+
+
+def _check(disk: Any) -> None:
+    parameters.positive(disk, "mass", "radius", "inertia_diameter", "inertia_axis")
+    axisymmetric_moments(disk, "inertia_diameter", "inertia_axis")

@@ -5,11 +5,8 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.system import Invariant, System
-
-# c[k, i, j] = epsilon_ijk: the bracket of so(3) for body frames.
-SO3 = np.zeros((3, 3, 3))
-for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-    SO3[_k, _i, _j], SO3[_k, _j, _i] = 1.0, -1.0
+from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.systems.algebras import SO3, rotation_basis, rotations_of
 
 
 def hat(a: Array) -> Array:
@@ -61,6 +58,86 @@ class SphericalPendulum(System):
             "length of gamma": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact"),
         }
 
+    def check(self) -> None:
+        parameters.positive(self, "mass", "length")
+
+    def shapes(self, q: Array) -> list[np.ndarray]:
+        """The rod, as the body sees it: its azimuth is that of gamma."""
+        return [outlines.segment(np.zeros(3), self.length * np.asarray(q) * np.array([-1.0, 1.0, 1.0]))]
+
     def sample(self) -> dict:
         """The run of [HE] 6.3."""
         return {"q": (0.3, 0.2, -((1 - 0.3**2 - 0.2**2) ** 0.5)), "xi": (0.6, 0.0), "h": 0.2}
+
+
+class NSpherePendulum(System):
+    """A bob on a massless rod that swings over the sphere S^(n-1) in R^n, without poles: n = 3 is `SphericalPendulum`.
+
+    Coordinates gamma in R^n: the upward vertical seen from a body whose last axis points along the rod to the bob, so
+    gamma_n = -1 at rest. Quasi-velocities xi: the body's turning R^T R' in the basis E_ab = e_a e_b^T - e_b e_a^T; the
+    first n - 1 turn the rod, the others (the body about the rod) are zero. The bracket is that of so(n).
+
+        l = m r^2 (xi_1^2 + ... + xi_(n-1)^2) / 2 - m g r gamma_n,   gamma' = -(R^T R') gamma     after [HE] (6.2)-(6.5)
+
+    Energy and |gamma| are exact. So is the size of the momentum of the rotations that keep the vertical, an element of
+    so(n - 1); for n = 3 it is the vertical momentum.
+    """
+
+    dimension: int = 4  # n, of the space
+    mass: float = 1.0  # kg
+    length: float = 9.8  # m
+    gravity: float = 9.8  # m/s^2
+
+    @property
+    def rank(self) -> int:
+        return self.dimension - 1
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]  # as many as there are dimensions
+        return tuple(f"gamma{a + 1}" for a in range(self.dimension))
+
+    @property
+    def velocities(self) -> tuple[str, ...]:  # type: ignore[override]  # as many as there are planes
+        return tuple(f"xi{i + 1}" for i in range(self.dimension * (self.dimension - 1) // 2))
+
+    def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
+        rod = xi[: self.rank]
+        return 0.5 * self.mass * self.length**2 * (rod @ rod), self.mass * self.gravity * self.length * q[-1]
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        kinetic, potential = self._energies(q, xi)
+        return kinetic - potential
+
+    def frame(self, q: Array) -> Array:
+        return jnp.einsum("iab,b->ai", -rotation_basis(self.dimension), q)
+
+    def structure(self, q: Array) -> Array:
+        return jnp.asarray(rotations_of(self.dimension))
+
+    def horizontal_momentum(self, q: Array, xi: Array) -> Array:
+        """|P M P|^2 / 2 of the body momentum M = m r^2 R^T R' and the projection P across gamma."""
+        rod, across = xi[: self.rank], q[: self.rank]
+        square = (rod @ rod) * (across @ across) - (rod @ across) ** 2
+        return (self.mass * self.length**2) ** 2 * square
+
+    def invariants(self) -> dict[str, Invariant]:
+        return {
+            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
+            "length of gamma": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact"),
+            "horizontal momentum squared": Invariant(self.horizontal_momentum, "exact"),
+        }
+
+    def check(self) -> None:
+        parameters.positive(self, "mass", "length")
+        if self.dimension < 2:
+            raise ValueError(f"the parameter dimension of NSpherePendulum must be at least 2; it is {self.dimension}.")
+
+    def shapes(self, q: Array) -> list[np.ndarray]:
+        """The rod, as the body sees it, in the first, second and last coordinate."""
+        return [outlines.segment(np.zeros(3), self.length * np.asarray(q)[[0, min(1, self.dimension - 2), -1]])]
+
+    def sample(self) -> dict:
+        """Off the vertical, and moving out of the vertical plane."""
+        lean = 0.36 / self.rank
+        xi = tuple(0.5 if i == 0 else 0.2 * i for i in range(self.rank))
+        return {"q": (*[lean**0.5] * self.rank, -0.8), "xi": xi, "h": 0.1}

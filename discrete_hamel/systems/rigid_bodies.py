@@ -1,12 +1,16 @@
 """Rigid bodies with a fixed point, on rotation matrices."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems.pendulums import SO3, hat
+from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.systems.algebras import SO3
+from discrete_hamel.systems.pendulums import hat
 
 _GENERATORS = jnp.stack([hat(axis) for axis in jnp.eye(3)], axis=-1)  # [a, b, i] = (e_i x)_ab
 
@@ -22,9 +26,19 @@ def inertia_matrix(inertia: Any) -> Array:
     return jnp.diag(inertia) if inertia.ndim == 1 else inertia
 
 
-def orthogonality(q: Array, xi: Array) -> Array:
+def orthogonality(q: Array, _: Array) -> Array:
     """trace(R^T R), 3 for a rotation."""
     return q @ q
+
+
+def rotations_in_space(axes: str) -> dict[str, Callable]:
+    """Generators R -> hat(e) R of rotations about the named space axes, of q that begins with R."""
+
+    def about(axis: str) -> Callable:
+        generator = hat(jnp.eye(3)["xyz".index(axis)])
+        return lambda q: (generator @ q.reshape(3, 3)).reshape(9)
+
+    return {f"rotation about {axis}": about(axis) for axis in axes}
 
 
 class RigidBody(System):
@@ -58,15 +72,24 @@ class RigidBody(System):
         return q.reshape(3, 3) @ inertia_matrix(self.inertia) @ xi
 
     def invariants(self) -> dict[str, Invariant]:
-        spatial = {
-            f"spatial momentum {axis}": Invariant(lambda q, xi, i=i: self.spatial_momentum(q, xi)[i], "exact")
-            for i, axis in enumerate("xyz")
-        }
+        def spatial(i: int) -> Invariant:
+            return Invariant(lambda q, xi: self.spatial_momentum(q, xi)[i], "exact")
+
         return {
             "energy": Invariant(self.lagrangian, "exact"),
-            **spatial,
+            **{f"spatial momentum {axis}": spatial(i) for i, axis in enumerate("xyz")},
             "trace of R^T R": Invariant(orthogonality, "exact"),
         }
+
+    def symmetries(self) -> dict[str, Callable]:
+        return rotations_in_space("xyz")
+
+    def check(self) -> None:
+        parameters.inertia_tensor(self, "inertia")
+
+    def shapes(self, q: Array) -> list[np.ndarray]:
+        """The homogeneous ellipsoid with this inertia."""
+        return outlines.gyration(np.asarray(q).reshape(3, 3), self.inertia)
 
     def sample(self) -> dict:
         """Close to the unstable middle axis, so that the body tumbles."""
@@ -77,10 +100,11 @@ class HeavyTop(System):
     """A rigid body that turns about a fixed point under gravity.
 
     Coordinates: the rotation matrix R (body to space), row by row. Quasi-velocities: body angular velocity omega.
-    `weight` is m g a, a the vector from the fixed point to the mass centre in the body; `inertia` is about the fixed point.
+    `weight` is m g a, a the vector from the fixed point to the mass centre in the body; `inertia` is about the fixed
+    point.
 
         l = omega . I omega / 2 - weight . Gamma,  Gamma = R^T e_z (third row of R)
-        I omega' = I omega x omega + Gamma x weight
+        I omega' = I omega x omega + Gamma x weight                        [HE] (6.1), (6.2)
 
     Energy, vertical momentum and orthogonality are exact.
     """
@@ -107,12 +131,100 @@ class HeavyTop(System):
 
     def invariants(self) -> dict[str, Invariant]:
         return {
-            "energy": Invariant(lambda q, xi: sum(self._energies(q, xi)), "exact"),
+            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
             "vertical momentum": Invariant(lambda q, xi: q[6:] @ inertia_matrix(self.inertia) @ xi, "exact"),
             "trace of R^T R": Invariant(orthogonality, "exact"),
         }
+
+    def symmetries(self) -> dict[str, Callable]:
+        return rotations_in_space("z")
+
+    def check(self) -> None:
+        parameters.inertia_tensor(self, "inertia")
+        parameters.shape(self, "weight", (3,))
+
+    def shapes(self, q: Array) -> list[np.ndarray]:
+        """The line to the mass centre, and a ring about it that shows the spin."""
+        direction = np.asarray(self.weight, float)
+        return _top(np.asarray(q).reshape(3, 3), direction / max(np.linalg.norm(direction), 1e-300))
 
     def sample(self) -> dict:
         """A leaning top that spins fast enough to precess."""
         c, s = 0.9210609940028851, 0.3894183423086505  # lean 0.4 rad
         return {"q": (1.0, 0, 0, 0, c, -s, 0, s, c), "xi": (0.0, 0.0, 12.0), "h": 0.01}
+
+
+class LagrangeTop(System):
+    """A heavy symmetric top with a fixed point on its axis.
+
+    Coordinates: the rotation matrix R (body to space), row by row; the top's axis is the third body axis.
+    Quasi-velocities: body angular velocity omega. Moments of inertia are about the fixed point.
+
+        l = (J1 (omega1^2 + omega2^2) + J3 omega3^2) / 2 - m g a Gamma3,  Gamma = R^T e_z
+        J1 omega1' = (J1 - J3) omega2 omega3 + m g a Gamma2,  J1 omega2' = (J3 - J1) omega3 omega1 - m g a Gamma1,
+        omega3' = 0                                                        [MD] ch. 9, the limit r = 0
+
+    Energy, vertical momentum, spin omega3 and orthogonality are exact. Upright spin is stable if and only if
+    (J3 omega3)^2 > 4 J1 m g a.
+    """
+
+    inertia_across: float = 1.0  # kg m^2, about any line across the axis through the fixed point (J1)
+    inertia_axis: float = 0.4  # kg m^2, about the axis (J3)
+    mass: float = 1.0  # kg
+    distance: float = 0.3  # m, from the fixed point to the mass centre (a)
+    gravity: float = 9.8  # m/s^2
+
+    rank = 3
+    coordinates = RigidBody.coordinates
+    velocities = RigidBody.velocities
+
+    def momentum(self, xi: Array) -> Array:
+        """Body angular momentum about the fixed point."""
+        return jnp.array([self.inertia_across, self.inertia_across, self.inertia_axis]) * xi
+
+    def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
+        return 0.5 * xi @ self.momentum(xi), self.mass * self.gravity * self.distance * q[8]
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        kinetic, potential = self._energies(q, xi)
+        return kinetic - potential
+
+    def frame(self, q: Array) -> Array:
+        return body_frame(q)
+
+    def structure(self, q: Array) -> Array:
+        return jnp.asarray(SO3)
+
+    def invariants(self) -> dict[str, Invariant]:
+        return {
+            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
+            "vertical momentum": Invariant(lambda q, xi: q[6:] @ self.momentum(xi), "exact"),
+            "spin": Invariant(lambda q, xi: xi[2], "exact"),
+            "trace of R^T R": Invariant(orthogonality, "exact"),
+        }
+
+    def symmetries(self) -> dict[str, Callable]:
+        turn = hat(jnp.array([0.0, 0.0, 1.0]))
+        about_axis = {"rotation about its axis": lambda q: (q.reshape(3, 3) @ turn).reshape(9)}
+        return rotations_in_space("z") | about_axis
+
+    def check(self) -> None:
+        parameters.positive(self, "mass", "distance")
+        parameters.principal_moments(self, "inertia_across", "inertia_across", "inertia_axis")
+
+    def shapes(self, q: Array) -> list[np.ndarray]:
+        """The axis, and a ring about it that shows the spin."""
+        return _top(np.asarray(q).reshape(3, 3), np.array([0.0, 0.0, 1.0]))
+
+    def sample(self) -> dict:
+        """A fast top let go from rest but for its spin: it nods."""
+        c, s = 0.9210609940028851, 0.3894183423086505  # lean 0.4 rad
+        return {"q": (1.0, 0, 0, 0, c, -s, 0, s, c), "xi": (0.0, 0.0, 12.0), "h": 0.01}
+
+
+def _top(attitude: np.ndarray, direction: np.ndarray) -> list[np.ndarray]:
+    """A unit axis along `direction` in the body, a ring half-way to its tip, and one spoke of the ring."""
+    across = np.linalg.svd(direction[None])[2][1:]
+    axis, u, v = attitude @ direction, attitude @ across[0], attitude @ across[1]
+    ring = outlines.circle(0.8 * axis, 0.4 * u, 0.4 * v)
+    return [outlines.segment(np.zeros(3), axis), ring, outlines.segment(0.8 * axis, 0.8 * axis + 0.4 * u)]

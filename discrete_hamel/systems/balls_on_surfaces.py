@@ -1,0 +1,220 @@
+"""Balls that roll without slipping on surfaces of revolution with a vertical axis.   [MD] chapters 10, 11"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel.system import Invariant, System
+from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.systems.balls import ball_outline, fits, turned_about
+from discrete_hamel.systems.pendulums import hat
+from discrete_hamel.systems.rigid_bodies import body_frame
+from discrete_hamel.systems.rolling import UP, attitude_trace
+
+
+def cylinder(s: Array, radius: Any) -> Array:
+    """(a, z) = (radius, s): the centre stays at `radius` from a vertical axis, inside a cylinder."""
+    return jnp.stack([radius * jnp.ones_like(s), s])
+
+
+def sphere(s: Array, radius: Any) -> Array:
+    """(a, z) = radius (sin, cos)(s / radius): the centre at `radius` from a sphere's, outside; s from the top."""
+    return radius * jnp.stack([jnp.sin(s / radius), jnp.cos(s / radius)])
+
+
+def bowl(s: Array, radius: Any) -> Array:
+    """(a, z) = radius (sin, -cos)(s / radius): the centre at `radius` from a sphere's, inside; s from the bottom."""
+    return radius * jnp.stack([jnp.sin(s / radius), -jnp.cos(s / radius)])
+
+
+def hoop(s: Array, sizes: Any) -> Array:
+    """(a, z) = (u + v sin(s/v), v cos(s/v)): outside a horizontal hoop; sizes = (u of the hoop, v = tube and ball)."""
+    u, v = sizes
+    return jnp.stack([u + v * jnp.sin(s / v), v * jnp.cos(s / v)])
+
+
+class OnSurface(System):
+    """What the balls on surfaces of revolution share; they need mass, inertia, radius, gravity and `curve(s)`."""
+
+    rank = 3
+    coordinates = (*(f"W{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3)), "s", "theta")
+    velocities = ("v", "Omega1", "Omega2", "slip along s", "slip in theta")
+
+    if TYPE_CHECKING:  # fields of the subclasses, not of this class
+        mass: Any = None
+        inertia: Any = None  # or `moment`
+        radius: Any = None
+        gravity: Any = None
+
+    def curve(self, s: Array) -> Array:
+        """(a, z) of the ball's centre at arc length s: distance from the axis, and height."""
+        raise NotImplementedError
+
+    def moment(self) -> Any:
+        """J, about any axis through the ball's centre."""
+        return self.inertia
+
+    def slope(self, s: Array) -> Array:
+        """(a', z'), a unit vector."""
+        return jax.jvp(self.curve, (s,), (jnp.ones_like(s),))[1]
+
+    def axes(self, s: Array, theta: Array) -> tuple[Array, Array, Array]:
+        """tau (around), beta (off the surface) and eta (along the profile), in space."""
+        (da, dz), c, sn = self.slope(s), jnp.cos(theta), jnp.sin(theta)
+        tau = jnp.stack([-sn, c, jnp.zeros_like(c)])
+        beta = jnp.stack([-dz * c, -dz * sn, da])
+        eta = jnp.stack([da * c, da * sn, dz])
+        return tau, beta, eta
+
+    def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
+        a, z = self.curve(q[9])
+        v, spin, pivot, along, around = xi
+        centre = (self.radius * v + along) ** 2 + (a * (around - self.radius * pivot)) ** 2
+        turning = v**2 + spin**2 + (a * pivot) ** 2
+        return 0.5 * (self.moment() * turning + self.mass * centre), self.mass * self.gravity * z
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        kinetic, potential = self._energies(q, xi)
+        return kinetic - potential
+
+    def energy(self, q: Array, xi: Array) -> Array:
+        return sum(self._energies(q, xi), jnp.zeros(()))
+
+    def frame(self, q: Array) -> Array:
+        tau, beta, eta = self.axes(q[9], q[10])
+        turns = jnp.stack([tau, beta, self.curve(q[9])[0] * eta], axis=1)  # nu of kappa, gamma1, gamma2
+        attitude = turned_about(q[:9]) @ turns
+        place = jnp.array([[self.radius, 0.0, 0.0], [0.0, 0.0, -self.radius]])
+        rolling = jnp.concatenate([attitude, place])
+        return jnp.concatenate([rolling, jnp.concatenate([jnp.zeros((9, 2)), jnp.eye(2)])], axis=1)
+
+    def structure(self, q: Array) -> Array:
+        """[MD] (10.10)-(10.12) and the brackets with the slips d/ds and d/dtheta; a function of s alone."""
+        s, r = q[9], self.radius
+        a = self.curve(s)[0]
+        (da, dz), (dda, ddz) = jax.jvp(self.slope, (s,), (jnp.ones_like(s),))
+        bend = da * ddz - dz * dda
+        along_tau = jnp.array([1.0, 0, 0, -r, 0])  # rotations about tau, beta, eta alone: kappa - r d/ds, ...
+        about_beta = jnp.array([0, 1.0, 0, 0, 0])
+        about_eta = jnp.array([0, 0, 1.0, 0, r]) / a
+        brackets = {
+            (1, 2): -(a + r * dz) * along_tau,
+            (0, 1): -(1 + r * bend) * about_eta,
+            (0, 2): (a * (1 + r * bend) + r * dz) * about_beta,
+            (3, 1): -bend * about_eta,
+            (3, 2): da * about_eta + a * bend * about_beta,
+            (4, 0): dz * about_beta - da * about_eta,
+            (4, 1): -dz * along_tau,
+            (4, 2): a * da * along_tau,
+        }
+        zero = jnp.zeros(5)
+        upper = jnp.stack([jnp.stack([brackets.get((i, j), zero) for j in range(5)]) for i in range(5)])
+        return jnp.moveaxis(upper - jnp.swapaxes(upper, 0, 1), 2, 0)
+
+    def invariants(self) -> dict[str, Invariant]:
+        return {"energy": Invariant(self.energy, "bounded"), "trace of W^T W": Invariant(attitude_trace, "exact")}
+
+    def symmetries(self) -> dict[str, Any]:
+        """Generators, q to qdot."""
+
+        def around(q: Array) -> Array:
+            turned = hat(jnp.asarray(UP)) @ q[:9].reshape(3, 3)
+            return jnp.concatenate([turned.reshape(9), jnp.array([0.0, 1.0])])
+
+        def of_the_ball(q: Array, axis: int) -> Array:
+            return jnp.concatenate([body_frame(q[:9])[:, axis], jnp.zeros(2)])
+
+        turns = {f"rotation of the ball about its axis {i + 1}": partial(of_the_ball, axis=i) for i in range(3)}
+        return {"rotation about the vertical": around} | turns
+
+    def shapes(self, q: Any) -> list[np.ndarray]:
+        """The ball, its centre's curve through the present place, and the present parallel."""
+        q = np.asarray(q, float)
+        s, theta = q[9:11]
+        arc = jnp.linspace(s - 6 * self.radius, s + 6 * self.radius, 65)
+        a, z = np.asarray(jax.vmap(self.curve)(arc)).T
+        meridian = np.stack([a * np.cos(theta), a * np.sin(theta), z], axis=1)
+        centre = meridian[32]
+        parallel = outlines.circle([0, 0, centre[2]], [a[32], 0, 0], [0, a[32], 0])
+        return [*ball_outline(q[:9], centre, self.radius), meridian, parallel]
+
+
+class BallOnSurface(OnSurface):
+    """A ball of equal moments that rolls without slipping on a surface of revolution with a vertical axis.
+
+    `profile` is the curve of the ball's centre by arc length, s -> (a, z): distance from the axis and height; the
+    surface lies at the ball's radius from it, on the other side than beta = a' e_z - z' e_r, so turn s round to change
+    sides. profile(s, params) where `params`, any pytree, is given. Profiles: `cylinder`, `sphere`, `bowl`, `hoop`.
+
+    Coordinates: the attitude W (body to space), row by row, s, and the angle theta of the centre about the axis.
+    Quasi-velocities (v, Omega1, Omega2) along the fields of [MD] 10.4, nu = v tau + Omega1 beta + a Omega2 eta the
+    angular velocity in space, s' = r v, theta' = -r Omega2, and two slips. They are invariant under the symmetries, so
+    that steady motions are steady for every step.
+
+        l = {J |nu|^2 + m (s'^2 + a^2 theta'^2)} / 2 - m g z                                       [MD] (10.2)
+        (m + J/r^2) s'' = -z' (m g + J Omega1 Omega2) + (J + m r^2) a a' Omega2^2
+        Omega1' = (z' - a phi') Omega2 s',  (a^2 Omega2)' = J a phi' Omega1 s' / (J + m r^2)       [MD] (10.13), (10.14)
+
+    where phi' = a' z'' - z' a''. The contact force is m (phi' s'^2 + a z' theta'^2 + g a') off the surface. Energy is
+    bounded. These coordinates have a pole on the axis, a = 0; `BallOnSphere` has none.
+    """
+
+    profile: Callable = hoop
+    params: Any = (2.0, 0.9)  # m, passed to `profile` as second argument unless None
+    mass: float = 1.0  # kg
+    inertia: float = 0.064  # kg m^2, about any axis through the ball's centre (J)
+    radius: float = 0.4  # m, of the ball (r)
+    gravity: float = 9.8  # m/s^2
+
+    def curve(self, s: Array) -> Array:
+        return jnp.asarray(self.profile(s) if self.params is None else self.profile(s, self.params))
+
+    def check(self) -> None:
+        parameters.positive(self, "mass", "inertia", "radius")
+        parameters.not_negative(self, "gravity")
+
+    def sample(self) -> dict:
+        """On the hoop, rolling around it."""
+        return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.6, 0.2), "xi": (0.5, 3.0, -1.3), "h": 0.01}
+
+
+class BallInCylinder(OnSurface):
+    """A ball that rolls inside a vertical cylinder: unless it starts straight down, it rises and falls for ever.
+
+    Coordinates, quasi-velocities and l are those of `BallOnSurface` with a = cylinder - radius and z = s. Then
+
+        Omega2 = const,  Omega1 - Omega2 s = const,                                                [MD] 10.6
+        s harmonic with the frequency |theta'| sqrt(J / (J + m r^2))
+
+    These and the energy are exact.
+    """
+
+    mass: float = 1.0  # kg
+    inertia: float = 0.001  # kg m^2, about any axis through the ball's centre (J); 2 m r^2 / 5 for a solid ball
+    radius: float = 0.05  # m, of the ball (r)
+    cylinder: float = 0.3  # m, radius of the cylinder
+    gravity: float = 9.8  # m/s^2
+
+    def curve(self, s: Array) -> Array:
+        return cylinder(s, self.cylinder - self.radius)
+
+    def invariants(self) -> dict[str, Invariant]:
+        return OnSurface.invariants(self) | {
+            "energy": Invariant(self.energy, "exact"),
+            "Omega2": Invariant(lambda q, xi: xi[2], "exact"),
+            "Omega1 - Omega2 s": Invariant(lambda q, xi: xi[1] - xi[2] * q[9], "exact"),
+        }
+
+    def check(self) -> None:
+        parameters.positive(self, "mass", "inertia", "radius", "cylinder")
+        parameters.not_negative(self, "gravity")
+        fits(self, "cylinder")
+
+    def sample(self) -> dict:
+        """Thrown in sideways."""
+        return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.0, 0.0), "xi": (0.0, 0.0, -80.0), "h": 0.005}

@@ -1,0 +1,131 @@
+"""The spherical pendulum in angles and in Cartesian coordinates, for comparison with `pendulums`."""
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel.system import Invariant, System
+from discrete_hamel.systems import outlines, parameters
+
+
+class SphericalPendulumAngles(System):
+    """A bob on a massless rod, in spherical coordinates: for comparison, with a pole where the rod is vertical.
+
+    Coordinates (theta, phi): angle from the downward vertical, azimuth. No constraint; quasi-velocities (theta', phi').
+
+        L = m r^2 (theta'^2 + sin^2 theta phi'^2) / 2 + m g r cos theta        [HE] 6
+
+    Vertical momentum is exact (phi is cyclic); energy is bounded.
+    """
+
+    mass: float = 1.0  # kg
+    length: float = 9.8  # m
+    gravity: float = 9.8  # m/s^2
+
+    rank = 2
+    coordinates = ("theta", "phi")
+    velocities = ("theta'", "phi'")
+
+    def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
+        speed = xi[0] ** 2 + (jnp.sin(q[0]) * xi[1]) ** 2
+        return 0.5 * self.mass * self.length**2 * speed, -self.mass * self.gravity * self.length * jnp.cos(q[0])
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        kinetic, potential = self._energies(q, xi)
+        return kinetic - potential
+
+    def frame(self, q: Array) -> Array:
+        return jnp.eye(2)
+
+    def invariants(self) -> dict[str, Invariant]:
+        def vertical_momentum(q: Array, xi: Array) -> Array:
+            return self.mass * (self.length * jnp.sin(q[0])) ** 2 * xi[1]
+
+        return {
+            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "bounded"),
+            "vertical momentum": Invariant(vertical_momentum, "exact"),
+        }
+
+    def symmetries(self) -> dict[str, Callable]:
+        return {"rotation about the vertical": lambda q: jnp.array([0.0, 1.0])}
+
+    def position(self, q: Array) -> Array:
+        """The bob, z up."""
+        c, s = jnp.cos(q[0]), jnp.sin(q[0])
+        return self.length * jnp.stack([s * jnp.cos(q[1]), s * jnp.sin(q[1]), -c])
+
+    def check(self) -> None:
+        parameters.positive(self, "mass", "length")
+
+    def shapes(self, q: Array) -> list[np.ndarray]:
+        """The rod."""
+        return [outlines.segment(np.zeros(3), self.position(q))]
+
+    def sample(self) -> dict:
+        """A wide swing that keeps clear of the pole."""
+        return {"q": (1.2, 0.0), "xi": (0.0, 0.8), "h": 0.1}
+
+
+class SphericalPendulumCartesian(System):
+    """A bob at x in R^3 kept at its distance from the origin, the constraint written for velocities: x . x' = 0.
+
+    Coordinates (x, y, z), z up. The length is that of the initial x; `constraint` is g(x) = (x . x - length^2) / 2, for
+    Rattle and Stormer-Verlet. Quasi-velocities (v1, v2, v3): components along the reflection of the x-, y- and z-axis
+    that carries z to x / |x|, so v3 = |x|' . The frame has its pole straight up, x = (0, 0, length).
+
+        L = m |x'|^2 / 2 - m g z,   m x'' = -m g e_z + lambda x,   x . x' = 0        [HE] 6
+
+    |x|, energy (the frame is orthonormal, the potential linear) and vertical momentum are exact.
+    `SphericalPendulum` has no pole.
+    """
+
+    mass: float = 1.0  # kg
+    length: float = 9.8  # m
+    gravity: float = 9.8  # m/s^2
+
+    rank = 2
+    coordinates = ("x", "y", "z")
+    velocities = ("v1", "v2", "|x|'")
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        return 0.5 * self.mass * (xi @ xi) - self.mass * self.gravity * q[2]  # the frame is orthonormal
+
+    def frame(self, q: Array) -> Array:
+        radial = q / jnp.sqrt(q @ q)
+        mirror = radial - jnp.array([0.0, 0.0, 1.0])
+        return jnp.eye(3) - 2 * jnp.outer(mirror, mirror) / (mirror @ mirror)
+
+    def constraint(self, q: Array) -> Array:
+        """g(x) = (x . x - length^2) / 2, one row."""
+        return 0.5 * (q @ q - self.length**2)[None]
+
+    def invariants(self) -> dict[str, Invariant]:
+        def energy(q: Array, xi: Array) -> Array:
+            return 0.5 * self.mass * (xi @ xi) + self.mass * self.gravity * q[2]
+
+        def vertical_momentum(q: Array, xi: Array) -> Array:
+            v = self.frame(q) @ xi
+            return self.mass * (q[0] * v[1] - q[1] * v[0])
+
+        return {
+            "energy": Invariant(energy, "exact"),
+            "vertical momentum": Invariant(vertical_momentum, "exact"),
+            "length": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact"),
+        }
+
+    def symmetries(self) -> dict[str, Callable]:
+        return {"rotation about the vertical": lambda q: jnp.array([-q[1], q[0], 0.0])}
+
+    def check(self) -> None:
+        parameters.positive(self, "mass", "length")
+
+    def shapes(self, q: Array) -> list[np.ndarray]:
+        """The rod."""
+        return [outlines.segment(np.zeros(3), q)]
+
+    def sample(self) -> dict:
+        """The motion of the angles' sample, in Cartesian coordinates, at the default length."""
+        s, c = 0.9320390859672263, 0.3623577544766736  # of 1.2 rad
+        return {"q": (9.8 * s, 0.0, -9.8 * c), "xi": (0.0, 0.8 * 9.8 * s), "h": 0.1}
