@@ -71,6 +71,7 @@ def simulate(
         if store is not None:
             raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         return scan(system, scheme, q, xi, h, steps // save_every, save_every)
+    scheme.check(system, q)
     trajectory, failure = run(
         system, checks.canonical(scheme), q, xi, h, steps // save_every, save_every, progress, compiled
     )

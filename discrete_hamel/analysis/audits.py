@@ -14,6 +14,7 @@ from discrete_hamel.trajectory import Trajectory
 
 ROUNDOFF = 1e-12  # times the square root of the number of steps: what an exact quantity may wander
 ONE_CHORD = (DiscreteHamel, CortesMartinez, StaggeredHamel, EnergyExact)  # q_{k+1} - q_k itself is in D
+SINGLE_STEPS = "asked of single steps of one size only"
 FEWEST = 64  # nodes for an exponent of wandering
 MISSING = Trend(float("nan"), float("nan"))
 
@@ -179,7 +180,7 @@ def _invariant(trajectory: Trajectory, name: str, values: np.ndarray, steps: int
 def _momentum(trajectory: Trajectory, steps: int) -> Line:
     what = "momentum equation"
     if trajectory.save_every != 1 or trajectory.scheme.time(trajectory.final) is not None or len(trajectory.t) < 2:
-        return Line(what, float("nan"), Standing.NOT_CLAIMED, None, note="asked of single steps of one size only")
+        return Line(what, float("nan"), Standing.NOT_CLAIMED, None, note=SINGLE_STEPS)
     fields = [_UnitField(j, trajectory.xi.shape[1]) for j in range(trajectory.system.rank)]
     size = max(float(np.max(np.abs(momentum_residual(trajectory, field)))) for field in fields)
     if not isinstance(trajectory.scheme, DiscreteHamel):

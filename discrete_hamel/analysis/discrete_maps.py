@@ -17,8 +17,8 @@ def remembered(state: Any) -> list[str]:
     names = list(getattr(type(state), "__dataclass_fields__", ()))
     if not set(NODE) <= set(names):
         raise ValueError(
-            "the step of this scheme is no map of (q, xi) with a fixed h (its state keeps its own clock or pace), so it "
-            "has no spectrum and no tangent map here. Use the scheme it is made of, with a constant step."
+            "the step of this scheme is no map of (q, xi) with a fixed h (its state keeps its own clock or pace), so "
+            "it has no spectrum and no tangent map here. Use the scheme it is made of, with a constant step."
         )
     return [name for name in names if name not in NODE]
 

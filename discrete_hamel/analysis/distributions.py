@@ -76,8 +76,8 @@ def _at(system: System, q: Any, symmetries: Symmetries) -> tuple[System, Array, 
     vertical, metric = (np.asarray(a) for a in _raw(phase_space.chosen(symmetries), system, q, xi))
     if not vertical.shape[1]:
         raise ValueError(
-            f"{type(system).__name__} declares no symmetries, so it has no vertical directions here; pass symmetries= as a "
-            "dict of names to generators q -> qdot."
+            f"{type(system).__name__} declares no symmetries, so it has no vertical directions here; pass symmetries="
+            "a dict of names to generators q -> qdot."
         )
     least = float(np.min(np.linalg.eigvalsh(metric)))
     if least < 1e-12:

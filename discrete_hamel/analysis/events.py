@@ -1,8 +1,9 @@
 """Events and Poincare sections: where a function of (q, xi) crosses zero, within the scheme's own step."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,13 +25,14 @@ LONGEST = 10**7  # steps without enough crossings after which a section is given
 Function = Callable[[Array, Array], Array]
 
 
-class Crossings(NamedTuple):
-    """Where a function crosses zero: times, points, the step (from node `index`) and the sense of each."""
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """Where a function crosses zero: times, points, the step (from node `step` on) and the sense of each."""
 
     t: np.ndarray
     q: np.ndarray
     xi: np.ndarray
-    index: np.ndarray
+    step: np.ndarray
     sense: np.ndarray  # +1 upward, -1 downward
     value: np.ndarray  # what is left of the function there
 
@@ -116,13 +118,14 @@ def _locatable(trajectory: Trajectory) -> None:
         raise ValueError("crossings are located within a scheme's steps; a reference motion has none. Use dh.simulate.")
     if trajectory.save_every != 1:
         raise ValueError(
-            f"crossings need every node, and this trajectory has each {trajectory.save_every}th; simulate with save_every=1."
+            f"crossings need every node, and this trajectory has each {trajectory.save_every}th; "
+            "simulate with save_every=1."
         )
     memory = remembered(trajectory.final)
     if memory:
         raise ValueError(
-            f"{type(trajectory.scheme).__name__} remembers {' and '.join(memory)} from step to step, which the nodes of a "
-            "trajectory do not have, so a step cannot be taken again from them."
+            f"{type(trajectory.scheme).__name__} remembers {' and '.join(memory)} from step to step, which the nodes "
+            "of a trajectory do not have, so a step cannot be taken again from them."
         )
 
 
@@ -157,6 +160,7 @@ def section(
             )
         run = simulate(system, q, xi, h=h, steps=CHUNK, scheme=scheme)
         found = crossings(run, function, sense=sense)
-        parts.append(found._replace(t=found.t + done * float(h), index=found.index + done))
+        parts.append(replace(found, t=found.t + done * float(h), step=found.step + done))
         q, xi, done = run.q[-1], run.xi[-1], done + CHUNK
-    return Crossings(*(np.concatenate(leaves)[:count] for leaves in zip(*parts, strict=True)))
+    names = [field.name for field in fields(Crossings)]
+    return Crossings(*(np.concatenate([getattr(part, name) for part in parts])[:count] for name in names))

@@ -47,8 +47,8 @@ def _blocks(
         frame, triangle = jnp.linalg.qr(frame)
         return (y, frame), jnp.log(jnp.abs(jnp.diagonal(triangle)))
 
-    (y, frame), growth = lax.scan(block, (y, frame), length=len(zeros))
-    return y, frame, growth
+    carried, growth = lax.scan(block, (y, frame), length=len(zeros))
+    return *carried, growth
 
 
 def lyapunov_exponents(
@@ -93,8 +93,8 @@ def lyapunov_exponents(
     _, _, growth = _blocks(system, scheme, h, y, frame, np.zeros((steps // every, len(q))), every)
     if not np.all(np.isfinite(growth)):
         raise ValueError(
-            "the tangent map lost a direction or a step failed (an infinite exponent): a multiplier is zero at this h, or "
-            "the motion itself stops; see dh.simulate from the same point, or take a smaller h."
+            "the tangent map lost a direction or a step failed (an infinite exponent): a multiplier is zero at this h, "
+            "or the motion itself stops; see dh.simulate from the same point, or take a smaller h."
         )
     t = float(h) * every * np.arange(1, steps // every + 1)
     means = np.cumsum(np.asarray(growth), axis=0) / t[:, None]

@@ -10,10 +10,11 @@ from jax import Array
 
 from discrete_hamel import checks, hamel
 from discrete_hamel.analysis import hypotheses
+from discrete_hamel.analysis.phase_space import retracted
 from discrete_hamel.system import System
 
 DEEPEST = 7  # terms of the flag of D, beyond which it is not followed
-PATIENCE = 2  # terms without growth after which it has stopped
+NEARBY = 2  # points beside q at which growth must have stopped too
 NEGLIGIBLE = 1e-8  # part of a bracket off a span that counts as zero
 
 
@@ -82,8 +83,8 @@ def jacobiator(system: System, q: Any, xi: Any) -> Array:
     van der Schaft & Maschke 1994; [ND] after (10)
 
     >>> import discrete_hamel as dh
-    >>> pendulum, sleigh = dh.systems.SphericalPendulum(), dh.systems.ChaplyginSleigh()
-    >>> free = dh.jacobiator(pendulum, [0.6, 0.0, 0.8], [0.3, 0.5])
+    >>> pendulum, sleigh = dh.systems.SphericalPendulumCartesian(), dh.systems.ChaplyginSleigh()
+    >>> free = dh.jacobiator(pendulum, **{name: pendulum.sample()[name] for name in ("q", "xi")})
     >>> blade = dh.jacobiator(sleigh, [0.1, 0.0, 0.0], [1.5, -0.3])
     >>> bool(abs(free).max() < 1e-12), bool(abs(blade).max() > 0.1)
     (True, True)
@@ -98,40 +99,67 @@ def integrable(system: System, q: Any) -> Integrability:
 
     The fields of D, their brackets, the brackets of those with D, ... span D_1 < D_2 < ... at q; by Frobenius D is
     integrable iff D_2 = D_1. Works on the bracket of the frame, [a, b]^k = c^k_ij a^i b^j + a[b^k] - b[a^k], so also
-    where the fields are dependent as vectors; there the bracket that counts is the algebra's. At a singular q the
-    growth may pause; it is followed two levels beyond a pause, so that a Martinet surface is not taken for a leaf.
+    where the fields are dependent as vectors; there the bracket that counts is the algebra's. It has stopped growing
+    when it has at q and nearby, so that a Martinet surface, where it only pauses, is not taken for a leaf.
 
     >>> import discrete_hamel as dh
-    >>> dh.integrable(dh.systems.ThreeWheelCart(), [0.0, 0, 0, 0, 0, 0, 0.4])
-    nonholonomic: growth (2, 3, 5, 6) of 7, degree of nonholonomy 4, 1 of its rows integrable in disguise
+    >>> dh.integrable(dh.systems.VerticalDisk(), [0.0, 0.0, 0.0, 0.0])
+    nonholonomic: growth (2, 3, 4) of 4, degree of nonholonomy 3
+    >>> pendulum = dh.systems.SphericalPendulumCartesian()
+    >>> dh.integrable(pendulum, pendulum.sample()["q"])
+    holonomic: growth (2,) of 3, degree of nonholonomy 1
     """
     q = checks.vector("q", q)
     system = system.at(q)
     n, m = checks.shapes(system, q)
     hypotheses.no_slip(system, q, "integrability of D")
     free = jnp.eye(n)[:, :m]
-    fields: Fields = lambda q: free  # noqa: E731, ARG005  # as the fields that follow, a function of q
-    span, growth = np.asarray(free), [m]
-    while growth[-1] < n and growth[-1 - PATIENCE :] != [growth[-1]] * (1 + PATIENCE) and len(growth) < DEEPEST:
+    by_vectors = system.brackets_by_autodiff
+    fields: Fields = lambda q: system.frame(q)[:, :m] if by_vectors else free  # noqa: E731  # as those that follow
+    places = jnp.concatenate([q[None], _nearby(system, q, n)])
+    spans = [_enlarged(np.zeros((len(found), 0)), found) for found in np.asarray(jax.vmap(fields)(places))]
+    growth, elsewhere = [m], [m] * NEARBY
+    while growth[-1] < n and len(growth) < DEEPEST:
         fields = _brackets(system, fields, first=len(growth) == 1)
-        span = _enlarged(span, np.asarray(jax.jit(fields)(q)))
-        growth.append(span.shape[1])
+        found = np.asarray(jax.jit(jax.vmap(fields))(places))
+        spans = [_enlarged(span, brackets) for span, brackets in zip(spans, found, strict=True)]
+        here, *around = (span.shape[1] for span in spans)
+        still = here == growth[-1] and around == elsewhere == [here] * NEARBY
+        growth, elsewhere = [*growth, here], around
+        if still:
+            break
     growth = growth[: 1 + growth.index(growth[-1])]
     return Integrability(len(growth) == 1, len(growth), tuple(growth), n)
 
 
-Fields = Callable[[Array], Array]  # q -> coefficients in the frame, one field a column
+def _nearby(system: System, q: Array, n: int) -> Array:
+    """Points near q that q's coordinates can reach."""
+    if not len(q):
+        return jnp.zeros((NEARBY, 0))
+    amounts = 0.1 * np.random.default_rng(0).normal(size=(NEARBY, n))
+    return jax.vmap(lambda eta: retracted(system, q, eta))(jnp.asarray(amounts))
+
+
+Fields = Callable[[Array], Array]  # one field a column, in coordinates or, where the bracket is given, in the frame
 
 
 def _brackets(system: System, fields: Fields, first: bool) -> Fields:
-    """[u_i, b]^k = c^k_ij b^j + u_i[b^k] of each u_i of D with each field b^j u_j; if these are D's, of each pair."""
+    """[u_i, b] of each u_i of D with each of the fields; if these are D's own, of each pair.
+
+    As D b [u_i] - D u_i [b] of vector fields, or where the bracket is given as c^k_ij b^j + u_i[b^k].
+    """
     m = system.rank
     pairs = np.tril_indices(m, -1)
 
+    def free(q: Array) -> Array:
+        return system.frame(q)[:, :m]
+
     def brackets(q: Array) -> Array:
-        along = system.frame(q)[:, :m]
-        change = jnp.einsum("krx,xi->kir", jax.jacfwd(fields)(q), along)
-        found = jnp.einsum("kij,jr->kir", system.structure(q)[:, :m], fields(q)) + change
+        found = jnp.einsum("krx,xi->kir", jax.jacfwd(fields)(q), free(q))
+        if system.brackets_by_autodiff:
+            found -= jnp.einsum("kix,xr->kir", jax.jacfwd(free)(q), fields(q))
+        else:
+            found += jnp.einsum("kij,jr->kir", system.structure(q)[:, :m], fields(q))
         return found[:, *pairs] if first else found.reshape(len(found), -1)
 
     return brackets
@@ -142,6 +170,6 @@ def _enlarged(span: np.ndarray, fields: np.ndarray) -> np.ndarray:
     for field in fields.T:
         off = field - span @ (span.T @ field)
         off -= span @ (span.T @ off)
-        if np.linalg.norm(off) > NEGLIGIBLE * max(np.linalg.norm(field), 1.0):
+        if np.linalg.norm(off) > NEGLIGIBLE * max(float(np.linalg.norm(field)), 1.0):
             span = np.concatenate([span, off[:, None] / np.linalg.norm(off)], axis=1)
     return span

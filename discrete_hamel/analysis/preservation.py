@@ -41,7 +41,8 @@ class Preservation(NamedTuple):
         was, now = self.stability
         family = f"family of dimension {self.dimensions[0]}, of the map {self.dimensions[1]}"
         types = f"type {was.name}, of the map {now.name if now else 'none'}"
-        return f"{self.scheme}, h = {self.h:g}: relative equilibrium kept (residual {self.residual:.1e}); {family}; {types}."
+        kept = f"relative equilibrium kept (residual {self.residual:.1e})"
+        return f"{self.scheme}, h = {self.h:g}: {kept}; {family}; {types}."
 
 
 def structural_stability(
@@ -63,8 +64,8 @@ def structural_stability(
     continuous = half(system, q, xi, None, None, symmetries)
     if continuous.residual > STEADY:
         raise ValueError(
-            f"(q, xi) is not a relative equilibrium of {type(system).__name__} (it leaves the orbit of the symmetry at a "
-            f"rate of {continuous.residual:.1e}), so there is nothing to keep; relative_equilibrium finds one nearby."
+            f"(q, xi) is not a relative equilibrium of {type(system).__name__} (it leaves the orbit of the symmetry at "
+            f"a rate of {continuous.residual:.1e}), so there is nothing to keep; relative_equilibrium finds one nearby."
         )
     discrete = half(system, jnp.asarray(q), xi, scheme, h, symmetries)
     kept = discrete.residual <= STEADY

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from discrete_hamel import hamel
 from discrete_hamel.analysis import phase_space
-from discrete_hamel.analysis.hidden_constants import HiddenMomenta
+from discrete_hamel.analysis.conserved_momenta import HiddenMomenta
 from discrete_hamel.pytrees import Pytree
 
 GRID = 2000  # intervals in which turning points are looked for
@@ -201,7 +201,7 @@ def _along(motion: Reduced, r: Array) -> tuple[Array, Array]:
     return jax.vmap(lambda r: _parts(motion, r)[:2])(r)
 
 
-def _potentials(motion: Reduced, r: Array) -> Array:
+def _potentials(motion: Reduced, r: Any) -> Array:
     return _along(motion, jnp.asarray(r))[1]
 
 

@@ -153,7 +153,7 @@ def family(
     >>> disk = dh.systems.RollingDisk()
     >>> leaning = family(disk, [0.1, 0, 0, 0, 0], [0.0, -0.3, 3.0], "theta", [0.1, 0.2, 0.3], hold=["psi'"])
     >>> [round(float(found.xi[1]), 3) for found in leaning]
-    [-0.223, -0.457, -0.716]
+    [-0.22, -0.453, -0.716]
     """
     found: list[RelativeEquilibrium] = []
     _, q, xi = checks.initial_data(system, q, xi, None)
@@ -181,14 +181,18 @@ def _started(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
     return discrete_maps.started(system, scheme, h, x)
 
 
+def _entry(q: Array, xi: Array, of: int, index: int) -> Array:
+    return (q, xi)[of][index]
+
+
 def _function(system: System, name: Any) -> Callable[[Array, Array], Array]:
     """What a name in `hold` means, as a function of (q, xi)."""
     if callable(name):
         return name
     if name in system.coordinates:
-        return lambda q, xi, i=system.coordinates.index(name): q[i]  # type: ignore[misc]  # xi unused
+        return partial(_entry, of=0, index=system.coordinates.index(name))
     if name in system.velocities:
-        return lambda q, xi, i=system.velocities.index(name): xi[i]  # type: ignore[misc]  # q unused
+        return partial(_entry, of=1, index=system.velocities.index(name))
     if name in system.invariants():
         return system.invariants()[name]
     known = ", ".join([*system.coordinates, *system.velocities, *system.invariants()])

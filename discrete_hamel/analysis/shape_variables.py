@@ -1,7 +1,7 @@
 """The shape variable of a system with symmetry, and the sentences for symmetries and shapes that are none."""
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ class Linear(NamedTuple):
         return jnp.asarray(self.weights) @ q
 
 
-def linear_shape(system: System, symmetries: Chosen, q: Array) -> Shape:
+def linear_shape(system: System, symmetries: Chosen, q: Array) -> Any:
     """The linear function of the coordinates that no symmetry changes, where there is one and only one."""
     points = np.asarray(q) + np.random.default_rng(0).normal(size=(SAMPLES, len(q)))
     columns = np.concatenate(list(np.asarray(_fields(symmetries, system, points))), axis=1)

@@ -58,7 +58,7 @@ class Spectrum(NamedTuple):
         """Eigenvalues of the map, each in the place of the rate whose exponential it is nearest to."""
         if self.discrete is None:
             raise ValueError("this spectrum is of the continuous motion only; give a scheme and h for multipliers.")
-        h, found = self.discrete.linear.h, self.discrete.eigenvalues
+        h, found = self.discrete.linear.h or 1.0, self.discrete.eigenvalues
         rates = self.rates
         wanted = np.exp(np.clip(rates.real * h, -50, 50) + 1j * rates.imag * h)
         rows, columns = linear_sum_assignment(np.abs(wanted[:, None] - found[None]))
@@ -68,8 +68,8 @@ class Spectrum(NamedTuple):
     @property
     def logarithms(self) -> np.ndarray:
         """Logarithms of the multipliers over h: the rates at which the scheme moves."""
-        multipliers, step = self.multipliers, self.discrete.linear.h if self.discrete else None
-        return logarithms(multipliers, float(step or 1.0))
+        multipliers = self.multipliers
+        return logarithms(multipliers, (self.discrete and self.discrete.linear.h) or 1.0)
 
     @property
     def growth(self) -> float:

@@ -32,8 +32,8 @@ def threshold(
     unstable = [growth > DECIDED * size for growth in steady]
     if unstable[0] == unstable[1]:
         raise ValueError(
-            f"it is {'unstable' if unstable[0] else 'stable'} both at {low:g} (largest real part {steady[0]:.2e}) and at "
-            f"{high:g} ({steady[1]:.2e}), so there is no one threshold between; scan for ends of different type."
+            f"it is {'unstable' if unstable[0] else 'stable'} both at {low:g} (largest real part {steady[0]:.2e}) and "
+            f"at {high:g} ({steady[1]:.2e}), so there is no one threshold between; scan for ends of different type."
         )
     damped = min(steady) < -DECIDED * size
 

@@ -88,7 +88,7 @@ class WithoutBracket(System):
 
 
 class WrongWay(NamedTuple):
-    """xidot of D at a point: as it is, and by each wrong way; `verdict` is about equations that were held against them."""
+    """xidot of D at a point: as it is, and by each wrong way; `verdict` is about equations held against them."""
 
     right: np.ndarray
     constrained_first: np.ndarray
@@ -117,17 +117,20 @@ def wrong_way(system: System, q: Any, xi: Any, equations: Any = None) -> WrongWa
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh()
-    >>> print(wrong_way(sleigh, [0, 0, 0], [1.0, 2.0], equations=[0.0, 0.0]).verdict)
+    >>> disk = dh.systems.RollingDisk()
+    >>> wrong = dh.vector_field(ConstrainedFirst(disk), [0.3, 0, 0, 0, 0], [0.2, 3.0, 0.5])[1][:3]
+    >>> print(wrong_way(disk, [0.3, 0, 0, 0, 0], [0.2, 3.0, 0.5], equations=wrong).verdict)
     these equations are those of constraining before varying: vary first, then impose xi^U = b
     >>> print(wrong_way(sleigh, [0, 0, 0], [0.0, 2.0]).verdict)
     here both wrong ways agree with the right one, so this point does not tell them apart
     """
     system, q, xi = checks.initial_data(system, q, xi, None)
-    ways = [np.asarray(_acceleration(s, q, xi)) for s in (system, ConstrainedFirst(system), WithoutBracket(system))]
+    systems = (system, ConstrainedFirst(system), WithoutBracket(system))
+    ways = [np.asarray(_acceleration(each, q, xi)) for each in systems]
     size = 1 + max(float(np.max(np.abs(way))) for way in ways)
     off = [float(np.max(np.abs(way - ways[0]))) / size > AGREES for way in ways[1:]]
     given = None if equations is None else equations(q, xi) if callable(equations) else equations
-    return WrongWay(*ways, _verdict(ways, off, given, size))
+    return WrongWay(ways[0], ways[1], ways[2], _verdict(ways, off, given, size))
 
 
 def _verdict(ways: list[np.ndarray], off: list[bool], given: Any, size: float) -> str:

@@ -48,6 +48,9 @@ class Composed(Scheme):
         """What the base scheme conserves in every step, all of them conserve."""
         return self.scheme.conserves
 
+    def check(self, system: System, q: Array) -> None:
+        self.scheme.check(system, q)
+
     def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
         return self.scheme.start(system, q, xi, h)
 

@@ -5,10 +5,13 @@ Momenta still enter and leave by their components in the frame: p_j = <P, u_j> o
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from discrete_hamel import frames
 from discrete_hamel.system import System
+
+DEPENDENT = 1e8  # condition of a frame from which its fields are dependent
 
 
 def momentum_and_force(system: System, q: Array, v: Array) -> tuple[Array, Array]:
@@ -42,7 +45,7 @@ def verlet(system: System, q: Array, start: Array, h: Array, z: Array) -> tuple[
 
 
 def need_square(system: System, q: Array, scheme: str) -> None:
-    """Refuses a system whose velocities are not as many as its coordinates, or not independent as vectors."""
+    """Refuses a system whose velocities are not as many as its coordinates."""
     need_independent(system, q, scheme)
     coordinates, n = jax.eval_shape(system.frame, q).shape
     if coordinates != n:
@@ -54,11 +57,22 @@ def need_square(system: System, q: Array, scheme: str) -> None:
 
 
 def need_independent(system: System, q: Array, scheme: str) -> None:
-    """Refuses a system in whose coordinates qdot does not determine xi, so that there is no L(q, qdot)."""
+    """Refuses a system with more velocities than coordinates, so that qdot does not determine xi."""
     coordinates, n = jax.eval_shape(system.frame, q).shape
-    if coordinates < n or (coordinates == n and not system.brackets_by_autodiff):
-        raise ValueError(
-            f"{scheme} needs a Lagrangian L(q, qdot), and here qdot does not determine the quasi-velocities: the "
-            f"{n} fields are dependent as vectors in {coordinates} coordinates and carry the bracket of an algebra "
-            "(advected or reduced coordinates). Use DiscreteHamel, or the system in full coordinates."
-        )
+    if coordinates < n:
+        raise _undetermined(scheme, coordinates, n)
+
+
+def refuse_dependent(system: System, q: Array, scheme: str) -> None:
+    """The same where the fields are dependent as vectors, which only concrete values show."""
+    psi = np.asarray(system.frame(q))
+    if psi.shape[0] < psi.shape[1] or frames.condition(psi) > DEPENDENT:
+        raise _undetermined(scheme, *psi.shape)
+
+
+def _undetermined(scheme: str, coordinates: int, n: int) -> ValueError:
+    return ValueError(
+        f"{scheme} needs a Lagrangian L(q, qdot), and here qdot does not determine the quasi-velocities: the "
+        f"{n} fields are dependent as vectors in {coordinates} coordinates and carry the bracket of an algebra "
+        "(advected or reduced coordinates). Use DiscreteHamel, or the system in full coordinates."
+    )

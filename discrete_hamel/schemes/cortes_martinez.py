@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.hamel import full
-from discrete_hamel.schemes.coordinates import momentum_and_force, need_independent
+from discrete_hamel.schemes.coordinates import momentum_and_force, need_independent, refuse_dependent
 from discrete_hamel.schemes.scheme import Scheme, State
 from discrete_hamel.system import System
 
@@ -45,6 +45,9 @@ class CortesMartinez(Scheme):
     symmetric = _Where(lambda a, b: bool(a == b == 0.5))
     conserves = _Where(_conserves)
     reference = "Cortes and Martinez, Nonholonomic integrators (2001); [HE] 5.3"
+
+    def check(self, system: System, q: Array) -> None:
+        refuse_dependent(system, q, "CortesMartinez")
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         need_independent(system, q, "CortesMartinez")

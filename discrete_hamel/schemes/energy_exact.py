@@ -22,6 +22,9 @@ class Gonzalez(Pytree):
 
     The numerator is of third order in dz. Where |dz|^2 sinks to the round-off of h H, its round-off would be divided by
     nothing; there alpha is faded out, |dz|^2 / (|dz|^4 + delta^2), which changes the energy by far less than round-off.
+
+    |dz| mixes the units of q and p, and the correction is a force along cyclic coordinates too. It is also steeper than
+    Newton's stopping rule expects: on the rolling disk (h = 0.01) the energy gains 5e-15 of its 17 J a step, observed.
     """
 
     points = np.array([0.5])

@@ -7,7 +7,7 @@ from jax import Array
 
 from discrete_hamel import frames, hamel
 from discrete_hamel.pytrees import Pytree
-from discrete_hamel.schemes.coordinates import covector, need_square, verlet
+from discrete_hamel.schemes.coordinates import covector, need_square, refuse_dependent, verlet
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.schemes.stormer_verlet import momentum_balance
 from discrete_hamel.system import System
@@ -40,6 +40,9 @@ class Leapfrog(Scheme):
         "Ferraro, Iglesias and Martin de Diego, Momentum and energy preserving integrators for nonholonomic dynamics "
         "(2008); McLachlan and Perlmutter, Integrators for nonholonomic mechanical systems (2006)"
     )
+
+    def check(self, system: System, q: Array) -> None:
+        refuse_dependent(system, q, "Leapfrog")
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> ReactingState:
         need_square(system, q, "Leapfrog")

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel import frames, hamel
-from discrete_hamel.schemes.coordinates import covector, need_square, verlet
+from discrete_hamel.schemes.coordinates import covector, need_square, refuse_dependent, verlet
 from discrete_hamel.schemes.scheme import Scheme, State
 from discrete_hamel.schemes.stormer_verlet import momentum_balance
 from discrete_hamel.system import System
@@ -26,6 +26,9 @@ class Rattle(Scheme):
     symmetric = True
     conserves = ("holonomic constraint", "angular momentum")
     reference = "Andersen (1983); Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), VII.1 (1.26)"
+
+    def check(self, system: System, q: Array) -> None:
+        refuse_dependent(system, q, "Rattle")
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         if getattr(system, "constraint", None) is None:

@@ -41,6 +41,9 @@ class Scheme(Pytree):
     conserves: ClassVar[Any] = ()  # what theorems give, in the words of docs and tests
     reference: ClassVar[str] = ""
 
+    def check(self, system: System, q: Array) -> None:
+        """Refuse, with a sentence, what only concrete values show to be outside the hypotheses; before a run."""
+
     def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
         """p_0 = mu(q_0, xi_0) on D: one-step and self-starting."""
         free = xi[: system.rank]

@@ -73,6 +73,9 @@ class TimeTransformed(Scheme):
         """What the scheme conserves with any step."""
         return self.scheme.conserves
 
+    def check(self, system: System, q: Array) -> None:
+        self.scheme.check(system, q)
+
     def start(self, system: System, q: Array, xi: Array, h: Array) -> Paced:
         density = self.density(q, xi)
         zero = jnp.zeros((), q.dtype)

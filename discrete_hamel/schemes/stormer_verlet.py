@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel import frames
-from discrete_hamel.schemes.coordinates import covector, need_square, verlet
+from discrete_hamel.schemes.coordinates import covector, need_square, refuse_dependent, verlet
 from discrete_hamel.schemes.scheme import Scheme, State
 from discrete_hamel.system import System
 
@@ -23,6 +23,9 @@ class StormerVerlet(Scheme):
     symmetric = True
     conserves = ("angular momentum",)
     reference = "Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), VI.3 (3.4)"
+
+    def check(self, system: System, q: Array) -> None:
+        refuse_dependent(system, q, "StormerVerlet")
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         need_square(system, q, "StormerVerlet")

@@ -23,24 +23,25 @@ def bracket_of(basis: Any) -> np.ndarray:
     n = len(e)
     products = np.einsum("iab,jbc->ijac", e, e)
     commutators = (products - products.swapaxes(0, 1)).reshape(n * n, -1)
-    constants, *_ = np.linalg.lstsq(e.reshape(n, -1).T, commutators.T)
-    miss = np.max(np.abs(e.reshape(n, -1).T @ constants - commutators.T), initial=0.0)
+    components, *_ = np.linalg.lstsq(e.reshape(n, -1).T, commutators.T)
+    miss = np.max(np.abs(e.reshape(n, -1).T @ components - commutators.T), initial=0.0)
     if miss > 1e-10 * max(1.0, np.max(np.abs(commutators), initial=0.0)):
         raise ValueError(f"the matrices do not span a Lie algebra: a commutator lies off their span by {miss:.3g}.")
-    return constants.reshape(n, n, n)
+    return components.reshape(n, n, n)
 
 
-def _constants(n: int, *brackets: tuple[int, int, int, float]) -> np.ndarray:
+def constants(n: int, *brackets: tuple[int, int, int, float]) -> np.ndarray:
+    """c[k, i, j] from terms (i, j, k, value) of the brackets [e_i, e_j], each with its opposite."""
     c = np.zeros((n, n, n))
     for i, j, k, value in brackets:
         c[k, i, j], c[k, j, i] = value, -value
     return c
 
 
-SO3 = _constants(3, (0, 1, 2, 1.0), (1, 2, 0, 1.0), (2, 0, 1, 1.0))  # body frames: c[k, i, j] = epsilon_ijk
-SE2 = _constants(3, (0, 1, 2, 1.0), (0, 2, 1, -1.0))  # (turn, along, across)
-HEISENBERG = _constants(3, (0, 1, 2, 1.0))  # [e_1, e_2] = e_3
-AFFINE = _constants(2, (0, 1, 1, 1.0))  # of the line; not unimodular
+SO3 = constants(3, (0, 1, 2, 1.0), (1, 2, 0, 1.0), (2, 0, 1, 1.0))  # body frames: c[k, i, j] = epsilon_ijk
+SE2 = constants(3, (0, 1, 2, 1.0), (0, 2, 1, -1.0))  # (turn, along, across)
+HEISENBERG = constants(3, (0, 1, 2, 1.0))  # [e_1, e_2] = e_3
+AFFINE = constants(2, (0, 1, 1, 1.0))  # of the line; not unimodular
 
 
 def rotations_of(n: int) -> np.ndarray:

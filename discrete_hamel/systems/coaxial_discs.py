@@ -8,6 +8,12 @@ from jax import Array
 
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.systems.algebras import constants
+
+# Brackets of the frame (s1, s2, a1, a2) times the distance: [s1, s2] = a1 + a2, [s2, a_i] = s_i = -[s1, a_i].
+BRACKETS = constants(
+    4, (0, 1, 2, 1.0), (0, 1, 3, 1.0), (0, 2, 0, -1.0), (0, 3, 1, -1.0), (1, 2, 0, 1.0), (1, 3, 1, 1.0)
+)
 
 
 class CoaxialDiscs(System):
@@ -45,6 +51,10 @@ class CoaxialDiscs(System):
         axis = q[2:] - q[:2]
         x, y = axis / jnp.sqrt(axis @ axis)
         return jnp.array([[-y, 0.0, x, 0.0], [x, 0.0, y, 0.0], [0.0, -y, 0.0, x], [0.0, x, 0.0, y]])
+
+    def structure(self, q: Array) -> Array:
+        axis = q[2:] - q[:2]
+        return jnp.asarray(BRACKETS) / jnp.sqrt(axis @ axis)
 
     def invariants(self) -> dict[str, Invariant]:
         def distance(q: Array, _: Array) -> Array:

@@ -93,9 +93,19 @@ class SphericalPendulumCartesian(System):
         return 0.5 * self.mass * (xi @ xi) - self.mass * self.gravity * q[2]  # the frame is orthonormal
 
     def frame(self, q: Array) -> Array:
-        radial = q / jnp.sqrt(q @ q)
-        mirror = radial - jnp.array([0.0, 0.0, 1.0])
-        return jnp.eye(3) - 2 * jnp.outer(mirror, mirror) / (mirror @ mirror)
+        x, y, z = q / jnp.sqrt(q @ q)
+        w = 1 / (1 - z)
+        return jnp.array([[1 - w * x**2, -w * x * y, x], [-w * x * y, 1 - w * y**2, y], [x, y, z]])
+
+    def structure(self, q: Array) -> Array:
+        """[u1, u2] = (x u2 - y u1) / (r (r - z)),  [u1, u3] = u1 / r,  [u2, u3] = u2 / r, r = |q|; cheaper than by
+        autodiff, which would not fit the compiled loop."""
+        r = jnp.sqrt(q @ q)
+        turn, scale = 1 / (r * (r - q[2])), 1 / r
+        upper = [[[0.0, -turn * q[1], scale], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]
+        upper += [[[0.0, turn * q[0], 0.0], [0.0, 0.0, scale], [0.0, 0.0, 0.0]], [[0.0] * 3] * 3]
+        c = jnp.array(upper)
+        return c - jnp.swapaxes(c, 1, 2)
 
     def constraint(self, q: Array) -> Array:
         """g(x) = (x . x - length^2) / 2, one row."""

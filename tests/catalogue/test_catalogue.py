@@ -1,0 +1,174 @@
+"""What every system of the catalogue must satisfy; a new class in `dh.systems` is picked up by being listed there."""
+
+import inspect
+import pkgutil
+import re
+import time
+from functools import cache
+from importlib import import_module
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import discrete_hamel as dh
+
+STEPS = 10_000
+ROUNDOFF = 1e-12 * STEPS**0.5  # what "exact" means over the run, relative where the value is above 1
+
+every_system = pytest.mark.parametrize("name", dh.systems.__all__)
+
+
+@cache
+def sampled(name):
+    """The system with its default parameters, its sample data, 10^4 steps of the default scheme, and the seconds that
+    the first call took."""
+    system = getattr(dh.systems, name)()
+    sample = system.sample()
+    begin = time.perf_counter()
+    dh.simulate(system, **sample, steps=1)
+    seconds = time.perf_counter() - begin
+    return system, sample, dh.simulate(system, **sample, steps=STEPS), seconds
+
+
+def drift(t, values):
+    """How much of the range of `values` a straight line explains: 1 for a drift, near 0 for an oscillation."""
+    size = np.ptp(values)
+    if size <= ROUNDOFF * max(1.0, abs(values[0])):
+        return 0.0
+    return abs(np.polyfit(t, values, 1)[0]) * (t[-1] - t[0]) / size
+
+
+def test_all_systems_are_listed():
+    package = import_module("discrete_hamel.systems")
+    for module in pkgutil.iter_modules(package.__path__):
+        for name, value in vars(import_module(f"discrete_hamel.systems.{module.name}")).items():
+            if inspect.isclass(value) and issubclass(value, dh.System) and hasattr(value, "sample"):
+                assert name in dh.systems.__all__, f"{name} of systems/{module.name}.py is not in dh.systems"
+    assert list(dh.systems.__all__) == sorted(dh.systems.__all__)
+
+
+@every_system
+def test_it_says_what_it_is(name):
+    system = getattr(dh.systems, name)
+    first, *rest = inspect.getdoc(system).split("\n")
+    assert first.endswith((".", ")")), first
+    assert len(rest) >= 3, "a docstring names coordinates, equations and what is kept"
+    assert "oordinates" in system.__doc__, "and says what the coordinates are"
+    source = r"\[(QS|HE|ND|BE|MD)\]|(19|20)\d\d|`[A-Z]\w+`"  # a paper, a year, or the system it varies
+    assert re.search(source, system.__doc__), "and where it comes from"
+    lines = inspect.getsource(system).split("\n")
+    for field in system.__annotations__:
+        (line,) = (line for line in lines if line.startswith(f"    {field}:"))
+        told = "#" in line or field in system.__doc__
+        assert told, f"{name}.{field} needs its unit and meaning in a comment, or a place in the docstring"
+
+
+@every_system
+def test_names_fit_the_sample(name, record_property):
+    system, sample, trajectory, seconds = sampled(name)
+    record_property("first call, s", seconds)
+    ready = system.at(jnp.asarray(sample["q"], float))
+    n = trajectory.xi.shape[1]
+    assert set(sample) == {"q", "xi", "h"}
+    assert len(ready.coordinates) == len(sample["q"]) == trajectory.q.shape[1]
+    assert len(ready.velocities) == n
+    assert len(set(ready.coordinates)) == len(ready.coordinates)
+    assert len(set(ready.velocities)) == n
+    assert len(sample["xi"]) in (ready.rank, n)
+    assert np.all(np.isfinite(trajectory.q))
+    assert np.all(np.isfinite(trajectory.xi))
+    assert np.any(trajectory.xi[0] != 0), "a sample at rest shows nothing"
+
+
+@every_system
+def test_invariants_are_kept_as_declared(name):
+    system, _, trajectory, _ = sampled(name)
+    values = trajectory.invariants()
+    for label, invariant in system.invariants().items():
+        value = values[label]
+        assert value.shape == trajectory.t.shape
+        assert invariant.kept in ("exact", "bounded", "continuous"), (label, invariant.kept)
+        if invariant.kept == "exact":
+            miss = np.max(np.abs(value - value[0]))
+            assert miss < ROUNDOFF * max(1.0, abs(value[0])), f"{label} is off by {miss:.2e}"
+        if invariant.kept == "bounded":
+            share = drift(trajectory.t, value)
+            assert share < 0.5, f"{label} drifts: a line explains {share:.2f} of its range"
+
+
+@every_system
+def test_invariants_are_invariants(name):
+    """The rate of each along (H) is zero at states near the sample."""
+    system, _, trajectory, _ = sampled(name)
+    rate = jax.jit(_rates)
+    for k in (0, 37, 1003):
+        for label, (change, size) in rate(system, trajectory.q[k], trajectory.xi[k]).items():
+            assert abs(change) < 1e-11 * max(1.0, size), (label, float(change))
+
+
+def _rates(system, q, xi):
+    qdot, xidot = dh.vector_field(system, q, xi)
+    result = {}
+    for label, invariant in system.invariants().items():
+        by_q, by_xi = jax.grad(lambda q, xi, f=invariant.function: jnp.asarray(f(q, xi), float), (0, 1))(q, xi)
+        terms = jnp.concatenate([by_q * qdot, by_xi * xidot])
+        result[label] = jnp.sum(terms), jnp.sum(jnp.abs(terms))
+    return result
+
+
+@every_system
+def test_symmetries_are_symmetries(name):
+    """Each generator X, lifted to velocities, changes neither l nor the constraint."""
+    system, sample, trajectory, _ = sampled(name)
+    for label, generator in system.symmetries().items():
+        for k in (0, 37):
+            q, xi = jnp.asarray(trajectory.q[k]), jnp.asarray(trajectory.xi[k])
+            fit, change, off = _under_symmetry(system, generator, q, xi)
+            assert fit < 1e-10, f"{label} does not act within the frame"
+            assert abs(change) < 1e-10 * max(1.0, abs(float(system.lagrangian(q, xi)))), f"{label} changes l"
+            assert np.max(np.abs(off), initial=0.0) < 1e-10, f"{label} changes the constraint"
+
+
+def test_what_is_no_symmetry_is_noticed():
+    system, _, trajectory, _ = sampled("HeavyTop")
+    sideways = dh.systems.RigidBody().symmetries()["rotation about x"]
+    q, xi = jnp.asarray(trajectory.q[37]), jnp.asarray(trajectory.xi[37])
+    _, change, _ = _under_symmetry(system, sideways, q, xi)
+    assert abs(change) > 1e-3  # gravity singles out the vertical
+    sleigh, _, run, _ = sampled("ChaplyginSleigh")
+    _, _, off = _under_symmetry(sleigh, lambda _: jnp.array([1.0, 0.0, 0.0]), jnp.asarray(run.q[37]), run.xi[37])
+    assert abs(off[0]) > 1e-3  # a turn of the blade alone, without the plane's
+
+
+def _under_symmetry(system, generator, q, xi):
+    """delta xi from  Psi delta xi + D Psi[X] xi = D X[Psi xi]:  its misfit, the change of l, and delta xi^U."""
+    psi, moved = jax.jvp(system.frame, (q,), (generator(q),))
+    _, carried = jax.jvp(generator, (q,), (psi @ xi,))
+    wanted = np.asarray(carried - moved @ xi)
+    delta, *_ = np.linalg.lstsq(np.asarray(psi), wanted)
+    _, change = jax.jvp(system.lagrangian, (q, xi), (generator(q), jnp.asarray(delta)))
+    _, slip = jax.jvp(system.slip, (q,), (generator(q),))
+    return np.max(np.abs(psi @ delta - wanted)), float(change), delta[system.rank :] - np.asarray(slip)
+
+
+@every_system
+def test_its_shapes_can_be_drawn(name):
+    system, _, trajectory, _ = sampled(name)
+    for k in (0, -1):
+        for line in system.shapes(trajectory.q[k]):
+            assert np.ndim(line) == 2
+            assert np.shape(line)[1] in (2, 3)
+            assert np.all(np.isfinite(line))
+
+
+def test_drift_is_told_from_oscillation():
+    """The gearbox with epsilon > 0 drifts, and without it does not: the criterion tells them apart."""
+    shares = []
+    for epsilon in (0.0, 0.3):
+        gearbox = dh.systems.Gearbox(epsilon=epsilon)
+        trajectory = dh.simulate(gearbox, **gearbox.sample(), steps=STEPS)
+        shares.append(drift(trajectory.t, trajectory.invariants()["energy of the driven"]))
+    assert shares[0] < 0.25
+    assert shares[1] > 0.75

@@ -1,0 +1,51 @@
+"""Problems and reference of the order tests: unbalanced sleigh, rolling disk, Suslov's problem with its attitude."""
+
+import dataclasses
+
+import numpy as np
+from checkers import end_of, slopes
+from problems import DISK, SLEIGH, SO3, Problem
+
+import discrete_hamel as dh
+
+SUSLOV = Problem(
+    "suslov",
+    dh.systems.Suslov(inertia=((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))),
+    tuple(np.eye(3).ravel()),
+    (0.8, -0.9),
+    4.0,
+    SO3,
+)
+LONG_SUSLOV = dataclasses.replace(SUSLOV, name="long suslov", time=16.0)
+LONG_SLEIGH = dataclasses.replace(SLEIGH, name="long sleigh", time=8.0)
+TURNING_SLEIGH = dataclasses.replace(SLEIGH, name="turning sleigh", xi=(1.4, 1.1), time=6.0)
+SLOW_DISK = dataclasses.replace(DISK, name="slow disk", q=(0.1, 0.2, 0.0, 0.0, 0.0), xi=(0.05, 0.3, 1.5), time=1.0)
+
+ROUND_OFF = 2e-13  # points below it say nothing of the order
+ENDS: dict[str, np.ndarray] = {}
+
+
+def fine_end(problem: Problem) -> np.ndarray:
+    """(q, xi^D) at the end to about 1e-14: Gauss(12), which has to agree with DOP853 as far as that goes."""
+    if problem.name not in ENDS:
+        end = end_of(problem.run(40, scheme=dh.Gauss(12)), problem.system.rank)
+        independent = end_of(dh.reference(problem.system, problem.q, problem.xi, t=problem.time), problem.system.rank)
+        assert np.linalg.norm(end - independent) < 2e-11
+        ENDS[problem.name] = end
+    return ENDS[problem.name]
+
+
+def measured(problem: Problem, scheme: dh.schemes.Scheme, counts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Errors at the end for several numbers of steps, and the slopes between neighbours."""
+    end, rank = fine_end(problem), problem.system.rank
+    errors = np.array([np.linalg.norm(end_of(problem.run(n, scheme=scheme), rank) - end) for n in counts])
+    return errors, slopes(1 / np.array(counts), errors)
+
+
+def has_declared_order(problem: Problem, scheme: dh.schemes.Scheme, counts: tuple[int, ...]) -> None:
+    """At least four points above round-off, and every slope within 0.1 of the order, 0.3 above order 6."""
+    errors, found = measured(problem, scheme, counts)
+    assert len(counts) >= 4
+    assert np.all(errors > ROUND_OFF), errors
+    within = 0.1 if scheme.order <= 6 else 0.3
+    assert np.all(np.abs(found - scheme.order) <= within), f"slopes {found}, not {scheme.order}"

@@ -1,0 +1,153 @@
+"""Discrete gradients: the energy of every catalogue system to round-off, and no trouble where nothing moves."""
+
+import hypothesis
+import hypothesis.strategies as st
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checkers import STEP, keeps
+from orders import SUSLOV, has_declared_order
+from problems import BODY, DISK, SLEIGH, TOP
+
+import discrete_hamel as dh
+from discrete_hamel.schemes import Gonzalez, MeanValue
+
+GRADIENTS = [MeanValue(), Gonzalez()]
+ENERGIES = jax.jit(lambda system, q, xi: jax.vmap(lambda q, xi: dh.energy(system, q, xi))(q, xi))
+
+
+def slips(system, q):
+    return bool(np.any(np.asarray(system.slip(jnp.asarray(q, float)))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", dh.systems.__all__)
+def test_energy_of_the_catalogue_is_exact(name):
+    """500 steps of the sample; benchmarks/energy_exact.py makes 10^5. Moving constraints: see the test of the slip."""
+    system, steps = getattr(dh.systems, name)(), 500
+    run = dh.simulate(system, **system.sample(), steps=steps, scheme=dh.EnergyExact())
+    if slips(run.system, run.q[0]):
+        pytest.skip("its constraint moves, so that its motion need not keep the energy")
+    energy = run.energy
+    assert np.max(np.abs(energy - energy[0])) <= 1e-12 * steps**0.5 * max(1.0, abs(energy[0]))
+
+
+@pytest.mark.parametrize("gradient", GRADIENTS, ids=repr)
+@pytest.mark.parametrize(
+    ("problem", "counts"),
+    [(SLEIGH, (50, 100, 200, 400)), (DISK, (100, 200, 400, 800)), (SUSLOV, (50, 100, 200, 400))],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_order_is_two(problem, counts, gradient):
+    has_declared_order(problem, dh.EnergyExact(gradient), counts)
+
+
+@pytest.mark.parametrize("gradient", GRADIENTS, ids=repr)
+def test_energy_is_exact_where_the_tau_rule_only_bounds_it(gradient):
+    steps = 1000
+    exact = DISK.run(steps, scheme=dh.EnergyExact(gradient))
+    keeps(exact, ["energy"], 1e-12 * steps**0.5)
+    bounded = DISK.run(steps).energy
+    assert np.max(np.abs(bounded - bounded[0])) > 1e-8
+
+
+def test_quadrature_decides_the_mean_values_energy():
+    """One point is the midpoint rule, exact for no disk; the error falls with the number of points."""
+    errors = []
+    for number in (1, 2, 3):
+        energy = DISK.run(40, scheme=dh.EnergyExact(MeanValue(number))).energy
+        errors.append(np.max(np.abs(energy - energy[0])))
+    assert errors[0] > 1e-4
+    assert errors[1] < errors[0] / 10
+    assert errors[2] < errors[1] / 10
+
+
+@pytest.mark.parametrize("gradient", GRADIENTS, ids=repr)
+def test_is_symmetric(gradient):
+    scheme = dh.EnergyExact(gradient)
+    state = dh.start(DISK.system, scheme, DISK.q, DISK.xi, 0.1)
+    there, _ = STEP(DISK.system, scheme, state, 0.1)
+    back, _ = STEP(DISK.system, scheme, there, -0.1)
+    assert float(jnp.max(jnp.abs(back.q - state.q))) < 1e-12
+    assert float(jnp.max(jnp.abs(back.p - state.p))) < 1e-12
+
+
+@pytest.mark.parametrize("problem", [BODY, TOP], ids=lambda problem: problem.name)
+def test_redundant_coordinates_stay_on_the_rotation_group(problem):
+    steps = 300
+    keeps(problem.run(steps, scheme=dh.EnergyExact()), ["energy", "trace of R^T R"], 1e-12 * steps**0.5)
+
+
+@pytest.mark.parametrize("gradient", GRADIENTS, ids=repr)
+def test_rest_stays_rest_and_has_gradients(gradient):
+    """At equilibrium z1 = z0: no 0/0, neither in the step nor in its derivative with respect to data and h."""
+    pendulum = dh.systems.SphericalPendulum(length=1.0)
+    scheme, down = dh.EnergyExact(gradient), jnp.array([0.0, 0.0, -1.0])
+    run = dh.simulate(pendulum, down, [0.0, 0.0], h=0.1, steps=20, scheme=scheme)
+    assert np.max(np.abs(run.q - np.asarray(down))) < 1e-15
+
+    def end(data):
+        q, xi, h = data
+        state, _ = STEP(pendulum, scheme, dh.start(pendulum, scheme, q, xi, h), h)
+        return state.q @ state.q + state.p @ state.p
+
+    assert all(np.all(np.isfinite(part)) for part in jax.grad(end)((down, jnp.zeros(2), 0.1)))
+
+
+@hypothesis.given(
+    exponent=st.floats(-14, 0), h=st.floats(1e-4, 0.2), angle=st.floats(0, 6.28), which=st.sampled_from(GRADIENTS)
+)
+@hypothesis.settings(max_examples=30)
+def test_motions_of_any_size_keep_the_energy(exponent, h, angle, which):
+    """From swings of a double's last digits to large ones, with steps that hardly move."""
+    pendulum = dh.systems.SphericalPendulum(length=1.0)
+    size = 10**exponent
+    scheme = dh.EnergyExact(which)
+    state = dh.start(pendulum, scheme, [0.0, 0.0, -1.0], [size * np.cos(angle), size * np.sin(angle)], h)
+    before = dh.energy(pendulum, state.q, state.xi)
+    for _ in range(3):
+        state, interval = STEP(pendulum, scheme, state, h)
+        assert interval.report.converged
+    assert abs(float(dh.energy(pendulum, state.q, state.xi) - before)) < 1e-13
+
+
+def test_a_force_works_exactly_as_much_as_the_energy_says():
+    """H1 - H0 = h <f, mean xi>, for damping: an exact balance, step by step."""
+    damped = dh.from_velocities(
+        lambda q, v: 0.5 * v @ v + jnp.cos(q[0]) * jnp.cos(q[1]),
+        lambda q: jnp.array([[1.0, 0.0], [0.3 * q[0], 1.0]]),
+        2,
+        force=lambda q, v: -0.2 * v,
+    )
+    run = dh.simulate(damped, [1.0, 0.3], [0.4, -0.6], h=0.1, steps=100, scheme=dh.EnergyExact())
+    middle = (run.q[1:] + run.q[:-1]) / 2
+    force = np.stack([damped.force(q, xi) for q, xi in zip(middle, run.xi_mid, strict=True)])
+    work = 0.1 * np.sum(force * run.xi_mid, axis=1)
+    assert np.max(np.abs(np.diff(run.energy) - work)) < 1e-13
+    assert run.energy[-1] < run.energy[0] - 0.1
+
+
+def test_with_a_slip_it_is_second_order_and_keeps_the_moving_energy_of_a_homogeneous_flow():
+    """A particle seen from a belt that runs at speed b: H = E - <mu_U, b> is its energy seen from the belt."""
+    belt = dh.from_quasivelocities(
+        lambda q, xi: 0.5 * xi @ xi - jnp.sin(q[0]) - 0.1 * q[0] ** 4,
+        lambda q: jnp.eye(2),
+        1,
+        slip=lambda q: jnp.array([0.7 + 0.2 * q[1] ** 2]),
+    )
+    q, xi, time = [0.3, -0.2], [0.5], 2.0
+    exact = dh.reference(belt, q, xi, t=time)
+    errors = []
+    for n in (50, 100, 200, 400):
+        run = dh.simulate(belt, q, xi, h=time / n, steps=n, scheme=dh.EnergyExact())
+        errors.append(np.linalg.norm(np.concatenate([run.q[-1] - exact.q[-1], run.xi[-1] - exact.xi[-1]])))
+    assert np.all(np.abs(np.log2(np.array(errors[:-1]) / errors[1:]) - 2) < 0.1)
+    # The motion along the first field is a one-dimensional potential's; the second coordinate is only carried along.
+    own = 0.5 * run.xi[:, 0] ** 2 + np.sin(run.q[:, 0]) + 0.1 * run.q[:, 0] ** 4
+    assert np.max(np.abs(own - own[0])) < 1e-12
+
+
+def test_number_of_points_is_checked():
+    with pytest.raises(ValueError, match="at least one point"):
+        MeanValue(0)
