@@ -9,7 +9,7 @@ from jax import Array
 
 from discrete_hamel.hamel import balance, coadjoint, full
 from discrete_hamel.pytrees import Pytree
-from discrete_hamel.schemes.scheme import Scheme, State
+from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
 UNRESOLVED = 1e3  # round-off units of h H below which |z1 - z0|^2 cannot carry a correction
@@ -59,6 +59,19 @@ class MeanValue(Pytree):
         return jnp.asarray(np.polynomial.legendre.leggauss(self.number)[1] / 2) @ gradients
 
 
+class CompensatedState(Pytree):
+    """State, with the part of q that q itself was too short to hold.
+
+    A coordinate that turns steadily grows by nearly the same amount at every step, and so is rounded to the same side:
+    that adds up to a drift of the energy unless what is rounded off is carried along (Kahan's summation).
+    """
+
+    q: Array
+    p: Array
+    xi: Array
+    low: Array
+
+
 class EnergyExact(Scheme):
     """(E) z1 - z0 = h J((z0+z1)/2) Dbar H(z0, z1), z = (q, p): the energy stays to round-off, for any system and step.
 
@@ -78,12 +91,16 @@ class EnergyExact(Scheme):
     conserves = ("constraint", "relative equilibria", "energy", "spatial momentum")
     reference = "Gonzalez, J. Nonlinear Sci. 6 (1996) 449; McLachlan, Quispel & Robidoux, Phil. Trans. 357 (1999) 1021"
 
-    def guess(self, system: System, state: State, h: Array) -> Array:
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> CompensatedState:
+        state = Scheme.start(self, system, q, xi, h)
+        return CompensatedState(state.q, state.p, state.xi, jnp.zeros_like(q))
+
+    def guess(self, system: System, state: CompensatedState, h: Array) -> Array:
         """z = (xi^D at z1, q_{k+1} - q_k, xi^D at each point of the gradient)."""
         change = h * system.frame(state.q) @ full(system, state.q, state.xi)
         return jnp.concatenate([state.xi, change, jnp.tile(state.xi, len(self.gradient.points))])
 
-    def _parts(self, system: System, state: State, h: Array, z: Array) -> tuple[Array, ...]:
+    def _parts(self, system: System, state: CompensatedState, h: Array, z: Array) -> tuple[Array, ...]:
         """From z: xi^D and p at the end, Dbar H = (along q, mean xi^D), and the Legendre map's residual."""
         m, n = system.rank, len(state.q)
         xi1, dq, inside = z[:m], z[m : m + n], z[m + n :].reshape(-1, m)
@@ -99,20 +116,22 @@ class EnergyExact(Scheme):
         mean = self.gradient(jnp.concatenate([along_q, inside], axis=1), change, h1 - h0, scale)
         return xi1, dq, p1, mean[:n], mean[n:], (mu - p).ravel()
 
-    def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
+    def residual(self, system: System, state: CompensatedState, h: Array, z: Array) -> Array:
         _, dq, p1, along_q, free, legendre = self._parts(system, state, h, z)
         velocity, force = _almost_poisson(system, state.q + dq / 2, (state.p + p1) / 2, along_q, free)
         return jnp.concatenate([p1 - state.p - h * force, dq - h * velocity, legendre])
 
-    def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
+    def advance(self, system: System, state: CompensatedState, h: Array, z: Array) -> tuple[CompensatedState, Array]:
         xi1, dq, p1, _, free, _ = self._parts(system, state, h, z)
-        return State(state.q + dq, p1, xi1), full(system, state.q + dq / 2, free)
+        change = dq + state.low
+        q1 = state.q + change
+        return CompensatedState(q1, p1, xi1, change - (q1 - state.q)), full(system, state.q + dq / 2, free)
 
     def equation(self, system: System, row: int) -> str:
         known = system.rank + len(system.coordinates)
         return super().equation(system, row) if row < known else "the velocity inside the step"
 
-    def velocity(self, system: System, state: State) -> Array:
+    def velocity(self, system: System, state: CompensatedState) -> Array:
         return full(system, state.q, state.xi)
 
 

@@ -11,8 +11,8 @@ from discrete_hamel.system import System
 class StaggeredHamel(Scheme):
     """(S) mu' - mu = (h/2)(F + F'),  q' - q = h Psi((q + q')/2) (xi + xi')/2.   [HE] (6.6), (6.7)
 
-    Both q and xi live on the same points, which [HE] takes for the midpoints of a mesh. For the spherical pendulum it is
-    the map (D) of tau = 1/2 when started from the same (q, xi): only the times that are written at its points differ.
+    Both q and xi live on the same points, which [HE] takes for the midpoints of a mesh. For the spherical pendulum it
+    is the map (D) of tau = 1/2 when started from the same (q, xi): only the times written at its points differ.
     """
 
     order = 2
