@@ -20,6 +20,7 @@ from discrete_hamel.system import System
 from discrete_hamel.trajectory import RunReport, Trajectory, concatenated, times
 
 CHUNK = 4096  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
+FEW = 64  # intervals of the plain path where the compiled step failed: together they outweigh trying that again
 CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is longer
 
 
@@ -101,13 +102,14 @@ def _plain(system: System, scheme: Scheme, state: State, h: Array, ask: int, sav
 
 
 def _compiled(stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int) -> tuple:
-    """The same by the compiled step; an interval where that fails is finished by the plain path, with true pivoting."""
+    """The same by the compiled step; from where that fails, the plain path with true pivoting goes on for a while."""
     counts = jnp.asarray(ask), jnp.asarray(every)
     state, whole, good, saved = compiled_chunk(stepper, CHUNK, system, scheme, state, h, *counts)
     done, saved = int(whole) * every, _first(saved, int(whole))
     if good:
         return state, done, None, saved, None
-    state, more, failed, rest, _ = _plain(system, scheme, state, h, 1, every)
+    few = min(FEW, ask - int(whole))
+    state, more, failed, rest, _ = _plain(system, scheme, state, h, few, every)
     return state, done + more, failed, concatenated([saved, rest]), None
 
 

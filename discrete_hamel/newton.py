@@ -80,7 +80,8 @@ def units(guess: Sequence[Array]) -> list[Array]:
 
 def squared_size(correction: Sequence[Array], weights: Sequence[Array]) -> Array:
     """The square of a correction's size in units of round-off; squares, because they are cheap and smooth."""
-    return sum((c * w) ** 2 for c, w in zip(correction, weights, strict=True))
+    squares = [(c * w) ** 2 for c, w in zip(correction, weights, strict=True)]
+    return sum(squares[1:], start=squares[0])
 
 
 def finished(size: Array, new: Array) -> Array:

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.kernel.jaxprs import Unsupported
+from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.loop import chunk
 from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.schemes.scheme import Scheme
@@ -23,7 +23,10 @@ def stepper_for(length: int, system: System, scheme: Scheme, state: Any, h: Arra
     if key not in _steppers:
         if len(_steppers) >= MOST:
             _steppers.pop(next(iter(_steppers)))
-        _steppers[key] = _built(length, *tree)
+        built = _built(length, *tree)
+        if isinstance(built, str) and "where the run starts" in built:
+            return built  # another start may do
+        _steppers[key] = built
     return _steppers[key]
 
 

@@ -6,29 +6,18 @@ the elimination choose pivots without evaluating anything again.
 """
 
 import math
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 import numpy as np
 
-# name -> (value, derivative as graph expression of (graph, node, operand))
-UNARY: dict[str, tuple[Callable, Callable]] = {
-    "sin": (np.sin, lambda g, _, a: g.unary("cos", a)),
-    "cos": (np.cos, lambda g, _, a: g.neg(g.unary("sin", a))),
-    "tan": (np.tan, lambda g, n, _: g.add(g.const(1.0), g.mul(n, n))),
-    "exp": (np.exp, lambda g, n, _: n),
-    "log": (np.log, lambda g, _, a: g.div(g.const(1.0), a)),
-    "sqrt": (np.sqrt, lambda g, n, _: g.div(g.const(0.5), n)),
-    "rsqrt": (lambda x: 1 / np.sqrt(x), lambda g, n, a: g.div(g.mul(g.const(-0.5), n), a)),
-    "tanh": (np.tanh, lambda g, n, _: g.sub(g.const(1.0), g.mul(n, n))),
-    "sinh": (np.sinh, lambda g, _, a: g.unary("cosh", a)),
-    "cosh": (np.cosh, lambda g, _, a: g.unary("sinh", a)),
-    "asin": (np.arcsin, lambda g, _, a: g.unary("rsqrt", g.sub(g.const(1.0), g.mul(a, a)))),
-    "acos": (np.arccos, lambda g, _, a: g.neg(g.unary("rsqrt", g.sub(g.const(1.0), g.mul(a, a))))),
-    "atan": (np.arctan, lambda g, _, a: g.div(g.const(1.0), g.add(g.const(1.0), g.mul(a, a)))),
-    "log1p": (np.log1p, lambda g, _, a: g.div(g.const(1.0), g.add(g.const(1.0), a))),
-    "expm1": (np.expm1, lambda g, n, _: g.add(n, g.const(1.0))),
-}
+from discrete_hamel.kernel.operations import BINARY, UNARY
+
+MOST_NODES = 150_000  # what Python can build in a few seconds
+
+
+class Unsupported(Exception):
+    """Why a function cannot be turned into a scalar graph."""
 
 
 class Graph:
@@ -37,11 +26,14 @@ class Graph:
     def __init__(self) -> None:
         self.nodes: list[tuple] = []
         self.samples: list[float] = []
+        self.guards: dict[int, int] = {}  # reciprocal of a pivot -> what has to be positive for it to be trusted
         self._known: dict[tuple, int] = {}
 
     def _make(self, node: tuple, sample: float) -> int:
         index = self._known.get(node)
         if index is None:
+            if len(self.nodes) >= MOST_NODES:
+                raise Unsupported(f"more than {MOST_NODES} operations")
             index = self._known[node] = len(self.nodes)
             self.nodes.append(node)
             self.samples.append(float(sample))
@@ -150,6 +142,24 @@ class Graph:
             return self.const(sample)
         return self._make((name, a), sample)
 
+    def binary(self, name: str, a: int, b: int) -> int:
+        """The operations of the table that have two operands."""
+        x, y = self.value(a), self.value(b)
+        with np.errstate(all="ignore"):
+            sample = float(BINARY[name][0](self.samples[a], self.samples[b]))
+        if x is not None and y is not None and math.isfinite(sample):
+            return self.const(sample)
+        if name == "pow" and y is not None and y == int(y) and abs(y) <= 16:
+            return self.power(a, int(y))
+        return self._make((name, a, b), sample)
+
+    def select(self, truth: int, a: int, b: int) -> int:
+        """a where `truth` is not 0, else b."""
+        known = self.value(truth)
+        if known is not None or a == b:
+            return a if known else b
+        return self._make(("select", truth, a, b), self.samples[a if self.samples[truth] else b])
+
     def operands(self, index: int) -> tuple[int, ...]:
         node = self.nodes[index]
         return () if node[0] in ("const", "input") else node[1:]
@@ -166,9 +176,30 @@ class Graph:
                     stack.extend(self.operands(index))
         return sorted(seen)
 
+    def guards_of(self, outputs: Iterable[int]) -> list[int]:
+        """What has to be positive for the outputs to be trusted."""
+        return sorted({self.guards[i] for i in self.needed(outputs) if i in self.guards})
+
     def operations(self, outputs: Iterable[int]) -> int:
         """How many arithmetic operations outputs cost."""
         return sum(1 for i in self.needed(outputs) if self.operands(i))
+
+    def substitute(self, outputs: list[int], replacements: dict[int, int]) -> list[int]:
+        """The outputs with nodes replaced by others, folded anew."""
+        new = dict(replacements)
+        for index in self.needed(outputs, given=replacements):
+            operands = self.operands(index)
+            if index not in new and any(new[a] != a for a in operands):
+                new[index] = self.apply(self.nodes[index][0], *(new[a] for a in operands))
+            new.setdefault(index, index)
+        return [new[o] for o in outputs]
+
+    def apply(self, operation: str, *operands: int) -> int:
+        """The node of an operation by its name."""
+        for table, make in ((UNARY, self.unary), (BINARY, self.binary)):
+            if operation in table:
+                return make(operation, *operands)
+        return getattr(self, operation)(*operands)
 
     def derivative(self, outputs: list[int], variables: list[int]) -> list[dict[int, int]]:
         """For each output, variable position -> d output / d variable, non-zero entries only."""
@@ -188,12 +219,17 @@ class Graph:
             return {k: self.mul(slope, d) for k, d in partial[operands[0]].items()}
         if operation == "neg":
             return {k: self.neg(d) for k, d in partial[operands[0]].items()}
-        a, b = operands
         one, zero = self.const(1.0), self.const(0.0)
+        if operation == "select":
+            truth, pa, pb = operands[0], partial[operands[1]], partial[operands[2]]
+            return {k: self.select(truth, pa.get(k, zero), pb.get(k, zero)) for k in {**pa, **pb}}
+        a, b = operands
         weights = {"add": lambda: (one, one), "sub": lambda: (one, self.const(-1.0)), "mul": lambda: (b, a)}
         if operation == "div":
             reciprocal = self.div(one, b)
             left, right = reciprocal, self.neg(self.mul(index, reciprocal))
+        elif operation in BINARY:
+            left, right = BINARY[operation][1](self, index, a, b)
         else:
             left, right = weights[operation]()
         pa, pb = partial[a], partial[b]

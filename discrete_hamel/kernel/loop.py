@@ -13,33 +13,65 @@ from discrete_hamel.newton import Report
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
+FUSED = 1000  # operations an iteration up to which XLA's fusion pass helps
+
+
+def chunk(
+    stepper: Stepper, length: int, system: System, scheme: Scheme, state: Any, h: Array, intervals: Array, every: Array
+) -> tuple[Any, Array, Array, tuple]:
+    """Up to `intervals` intervals of `every` steps by the compiled step: the last node's state, how many were done,
+    whether the end was reached, and what was saved. An interval in which a step fails here may still be done by the
+    plain path.
+    """
+    if stepper.root.operations <= FUSED:
+        return _all_at_once(stepper, length, system, scheme, state, h, intervals, every)
+    steps = _steps_unfused(stepper, length, scalars((system, scheme, h)), scalars(state), intervals, every)
+    return _arrays(stepper, length, system, scheme, state, h, every, *steps)
+
 
 @partial(jax.jit, static_argnums=(0, 1))
-def chunk(
+def _all_at_once(
+    stepper: Stepper, length: int, system: System, scheme: Scheme, state: Any, h: Array, intervals: Array, every: Array
+) -> tuple[Any, Array, Array, tuple]:
+    steps = _steps(stepper, length, scalars((system, scheme, h)), scalars(state), intervals, every)
+    return _arrays(stepper, length, system, scheme, state, h, every, *steps)
+
+
+def _steps(stepper: Stepper, length: int, *arguments: Any) -> tuple[Array, Array, Array]:
+    loop = partial(_loop, stepper, length)
+    return (one_kernel(loop) if stepper.native else loop)(*arguments)
+
+
+# The fusion pass copies cheap operations into all who use them, which beyond some size costs more than it saves.
+_steps_unfused = partial(jax.jit, static_argnums=(0, 1), compiler_options={"xla_disable_hlo_passes": "fusion"})(_steps)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _arrays(
     stepper: Stepper,
     length: int,
     system: System,
     scheme: Scheme,
     state: Any,
     h: Array,
-    intervals: Array,
-    save_every: Array,
+    every: Array,
+    whole: Array,
+    good: Array,
+    rows: Array,
 ) -> tuple[Any, Array, Array, tuple]:
-    """Up to `intervals` intervals by the compiled step: the last node's state, how many were done, whether the end was
-    reached, and what was saved. An interval in which a step fails here may still be done by the plain path.
-    """
-    loop = partial(_loop, stepper, length)
-    run = one_kernel(loop) if stepper.native else loop
+    """What `chunk` returns, from the rows of `_loop`."""
     parameters, begin = scalars((system, scheme, h)), scalars(state)
-    whole, good, rows = run(parameters, begin, intervals, save_every)
     size = len(begin)
     after, z, most = jnp.split(rows[1::2], [size, rows.shape[1] - 1], axis=1)
     earlier = jnp.concatenate([jnp.stack(begin)[None], after[:-1]])
-    before = jnp.where(save_every == 1, earlier, rows[::2, :size])
+    before = jnp.where(every == 1, earlier, rows[::2, :size])
     leaves, structure = jax.tree.flatten(stepper.shape)
     nodes = _unpacked(after, leaves, structure)
+    xi, found = stepper.velocities(system, nodes.q, nodes.p, nodes.xi)
+    lost = jnp.argmin(found | (jnp.arange(length) >= whole))
+    well = found[lost] | (lost >= whole)
+    whole, good = jnp.where(well, whole, lost), good & well
     final = jax.tree.map(lambda begin, leaf: jnp.where(whole > 0, leaf[whole - 1], begin), state, nodes)
-    xi = stepper.velocities(system, nodes.q, nodes.p, nodes.xi)
     xi_mid, residual = stepper.intervals(parameters, before, z)
     report = Report(jnp.ones(length, bool), most[:, 0].astype(int), residual)
     return final, whole, good, (nodes.q, nodes.p, xi, xi_mid, report)

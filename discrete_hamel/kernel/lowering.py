@@ -9,13 +9,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from discrete_hamel.kernel.graph import Graph
-
-_FUNCTIONS: dict[str, Callable] = {
-    "add": lax.add, "sub": lax.sub, "mul": lax.mul, "div": lax.div, "neg": lax.neg, "sin": lax.sin, "cos": lax.cos,
-    "tan": lax.tan, "exp": lax.exp, "log": lax.log, "sqrt": lax.sqrt, "rsqrt": lax.rsqrt, "tanh": lax.tanh,
-    "sinh": lax.sinh, "cosh": lax.cosh, "asin": lax.asin, "acos": lax.acos, "atan": lax.atan, "log1p": lax.log1p,
-    "expm1": lax.expm1,
-}  # fmt: skip
+from discrete_hamel.kernel.operations import IN_JAX
 
 
 def lowered(graph: Graph, outputs: list[int]) -> Callable[[Mapping[int, Array]], list[Array]]:
@@ -31,7 +25,7 @@ def lowered(graph: Graph, outputs: list[int]) -> Callable[[Mapping[int, Array]],
             if node[0] == "const":
                 values[index] = jnp.full_like(like, node[1])
             else:
-                values[index] = _FUNCTIONS[node[0]](*(values[a] for a in graph.operands(index)))
+                values[index] = IN_JAX[node[0]](*(values[a] for a in graph.operands(index)))
         return [values[o] for o in outputs]
 
     return evaluate

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 Nodes = np.ndarray
+NOWHERE = -1  # the index of what is gathered from outside an array
 
 
 def _broadcast(p: dict, a: Nodes) -> Nodes:
@@ -40,11 +41,18 @@ def _pad(p: dict, a: Nodes, filling: Nodes) -> Nodes:
     return result
 
 
+def _unstack(p: dict, a: Nodes) -> list[Nodes]:
+    moved = np.moveaxis(a, p["axis"], 0)
+    return [moved[k, ...] for k in range(len(moved))]  # the dots keep what has no axes left an array
+
+
 BY_NUMPY: dict[str, Callable] = {
     "broadcast_in_dim": _broadcast,
     "reshape": lambda p, a: a.reshape(p["new_sizes"]),
     "squeeze": lambda p, a: a.reshape([n for i, n in enumerate(a.shape) if i not in p["dimensions"]]),
     "transpose": lambda p, a: a.transpose(p["permutation"]),
+    "stack": lambda p, *a: np.stack(a, axis=p["axis"]),
+    "unstack": _unstack,
     "concatenate": lambda p, *a: np.concatenate(a, axis=p["dimension"]),
     "slice": _slice,
     "pad": _pad,
@@ -67,12 +75,27 @@ BY_JAX: dict[str, Callable[[int], tuple[int, ...]]] = {
 }
 
 
-def by_jax(equation: Any, operands: list[Any]) -> list[Nodes]:
+def scatter_add(graph: Any, equation: Any, operand: Nodes, indices: Any, updates: Nodes) -> Nodes:
+    """operand with updates added where JAX puts each of them."""
+    result = operand.copy()
+    for k in range(updates.size):
+        only = np.zeros(updates.size)
+        only[k] = 1.0
+        arrays = jnp.zeros(operand.shape), jnp.asarray(indices), jnp.asarray(only.reshape(updates.shape))
+        for at in np.argwhere(np.asarray(equation.primitive.bind(*arrays, **equation.params))):
+            result[tuple(at)] = graph.add(result[tuple(at)], updates.flat[k])
+    return result
+
+
+def by_jax(graph: Any, equation: Any, operands: list[Any]) -> list[Nodes]:
     """A movement of `operands`: index arrays as numbers, the others as node arrays."""
     parameters = dict(equation.params)
     if equation.primitive.name == "gather":
-        parameters["fill_value"] = None
+        parameters["fill_value"] = NOWHERE
     arrays = [jnp.asarray(a.astype(np.int64)) if a.dtype == object else jnp.asarray(a) for a in operands]
     result = equation.primitive.bind(*arrays, **parameters)
-    results = result if equation.primitive.multiple_results else [result]
-    return [np.asarray(r).astype(object) for r in results]
+    moved = [np.asarray(r).astype(object) for r in (result if equation.primitive.multiple_results else [result])]
+    for array in moved:
+        filling = equation.params.get("fill_value")
+        array[array == NOWHERE] = graph.const(float("nan") if filling is None else filling)
+    return moved

@@ -1,0 +1,113 @@
+"""Each primitive of JAX that the graph knows, against JAX; and what it does not know, named."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+from discrete_hamel.kernel.graph import Graph, Unsupported
+from discrete_hamel.kernel.jaxprs import to_graph
+from discrete_hamel.kernel.lowering import lowered
+from discrete_hamel.kernel.stepper import inputs_like
+
+SAMPLE = np.array([0.3, 0.7, -0.4, 0.6, 1.1, -0.9, 0.25, 0.8, 0.5])
+ELSEWHERE = np.array([-0.5, 0.2, 0.9, -0.7, 0.4, 0.1, 0.65, -0.3, 1.6])
+
+
+def square(x):
+    return x.reshape(3, 3) + 2 * jnp.eye(3)
+
+
+def four(x):
+    return jnp.outer(x[:4], x[1:5]) + jnp.diag(x[4:8] + 3.0)
+
+
+FUNCTIONS = {
+    "where": lambda x: jnp.where(x > 0.1, x**2, jnp.sin(x)),
+    "where that guards a pole": lambda x: jnp.where(jnp.abs(x) < 1e-3, 1.0, jnp.sin(x) / x),
+    "and, or, not": lambda x: jnp.where((x > 0) & ~(x > 0.5) | (x < -0.6), x, 2 * x),
+    "cond": lambda x: lax.cond(x[0] > 0, lambda y: y * y, lambda y: jnp.cos(y), x),
+    "cond known beforehand": lambda x: lax.cond(jnp.asarray(True), lambda y: y * y, lambda y: jnp.cos(y), x),
+    "fori_loop": lambda x: lax.fori_loop(0, 4, lambda i, y: y * x[i] + 1, x[0]),
+    "fori_loop differentiated": jax.grad(lambda x: lax.fori_loop(0, 4, lambda i, y: y * x[i] + 1, x[0])),
+    "while": lambda x: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 2), (0, x))[1],
+    "scan": lambda x: lax.scan(lambda c, y: (c + y * y, c * y), 0.5, x),
+    "scan backwards": lambda x: lax.scan(lambda c, y: (c + y * y, c * y), 0.5, x, reverse=True),
+    "map": lambda x: lax.map(lambda y: jnp.sin(y) + 1, x),
+    "vmap": lambda x: jax.vmap(lambda y, k: y * k, (0, None))(square(x), x[0]),
+    "inv": lambda x: jnp.linalg.inv(square(x)),
+    "solve": lambda x: jnp.linalg.solve(four(x), x[:4]),
+    "solve transposed": jax.grad(lambda x: jnp.sum(jnp.linalg.solve(four(x), x[:4]) ** 2)),
+    "det 3": lambda x: jnp.linalg.det(square(x)),
+    "det 4": lambda x: jnp.linalg.det(four(x)),
+    "det 4 differentiated": jax.grad(lambda x: jnp.linalg.det(four(x))),
+    "triangular": lambda x: jax.scipy.linalg.solve_triangular(four(x), x[:4], lower=True),
+    "triangular transposed": lambda x: jax.scipy.linalg.solve_triangular(four(x), x[:4], trans=1),
+    "cross": lambda x: jnp.cross(x[:3], x[3:6]),
+    "norm": lambda x: jnp.linalg.norm(x),
+    "norm differentiated": jax.grad(lambda x: jnp.linalg.norm(x)),
+    "power": lambda x: jnp.abs(x) ** 1.5 + x**3 + x**-2,
+    "power of variables": lambda x: jnp.abs(x) ** x[::-1],
+    "abs, sign": lambda x: jnp.abs(x) * jnp.sign(x - 0.2),
+    "max, min, clip": lambda x: jnp.maximum(x, 0.2) + jnp.minimum(x, x[::-1]) + jnp.clip(x, -0.3, 0.3),
+    "max over all": lambda x: jnp.max(x) - jnp.min(x),
+    "arctan2": lambda x: jnp.arctan2(x, x[::-1]),
+    "sums": lambda x: jnp.sum(square(x), axis=0) + jnp.prod(square(x), axis=1) + jnp.mean(x),
+    "cumulative": lambda x: jnp.cumsum(x) + jnp.cumprod(x)[::-1],
+    "stack, split": lambda x: jnp.stack([a.sum() * x[0] for a in jnp.split(x, 3)], axis=0),
+    "unpacking": lambda x: (lambda a, b, c: jnp.array([[a, b], [b, c]]))(*x[:3]),
+    "unpacking rows": lambda x: (lambda a, b, c: jnp.array([a @ b, c @ c]))(*square(x)),
+    "at set": lambda x: jnp.zeros((3, 3)).at[1].set(x[:3]).at[0, 2].set(x[4]),
+    "at add": lambda x: jnp.zeros(4).at[jnp.array([1, 3, 1])].add(x[:3]),
+    "gather": lambda x: x[jnp.array([2, 0, 2])],
+    "gather differentiated": jax.grad(lambda x: jnp.sum(x[jnp.array([2, 0, 2])] ** 3)),
+    "einsum": lambda x: jnp.einsum("ij,jk,k->i", square(x), square(x), x[:3]),
+    "hessian": jax.hessian(lambda x: jnp.sin(x[0] * x[1]) * x[2]),
+    "pad, roll, flip": lambda x: jnp.roll(jnp.pad(x, 2), 3)[::-1],
+    "tril, trace": lambda x: jnp.tril(square(x)) * jnp.trace(square(x)),
+    "kron": lambda x: jnp.kron(x[:2], x[2:4]),
+    "relu": jax.nn.relu,
+    "softplus": jax.nn.softplus,
+    "sinc": lambda x: jnp.sinc(x),
+    "hypot": lambda x: jnp.hypot(x, x[::-1]),
+    "truths counted": lambda x: jnp.sum(x > 0.1) * x[0],
+    "checkpoint": lambda x: jax.checkpoint(lambda y: jnp.sin(y) * y)(x),
+    "jit in jit": lambda x: jax.jit(lambda y: jax.jit(jnp.tanh)(y) * y)(x),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_those_of_jax_also_away_from_the_sample(name):
+    function, g = FUNCTIONS[name], Graph()
+    nodes, order = inputs_like(g, SAMPLE)
+    outputs = to_graph(g, lambda x: jax.tree.leaves(function(x)), nodes)
+    flat = [i for out in outputs for i in out.ravel()]
+    for point in (SAMPLE, ELSEWHERE):
+        known = dict(zip(order, map(jnp.asarray, point), strict=True))
+        found = np.array([float(v) for v in lowered(g, flat)(known)])
+        leaves = jax.tree.leaves(function(jnp.asarray(point)))
+        expected = np.concatenate([np.ravel(np.asarray(leaf, float)) for leaf in leaves])
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+UNKNOWN = {
+    "argmax": (lambda x: x[jnp.argmax(x)], "argmax"),
+    "sort": (jnp.sort, "sort"),
+    "eigenvalues": (lambda x: jnp.linalg.eigvalsh(x.reshape(3, 3)), "eigh"),
+    "a while loop that depends on the state": (
+        lambda x: lax.while_loop(lambda y: jnp.sum(y) < 3, lambda y: y + 1, x),
+        "while loop whose end depends on the state",
+    ),
+    "whole numbers": (lambda x: x * x[0].astype(int), "conversion to int"),
+    "a place that depends on the state": (lambda x: x[jnp.asarray(x[0] > 0, int)], "depend"),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_is_unknown_is_named(name):
+    function, words = UNKNOWN[name]
+    g = Graph()
+    nodes, _ = inputs_like(g, SAMPLE)
+    with pytest.raises(Unsupported, match=words):
+        to_graph(g, function, nodes)
