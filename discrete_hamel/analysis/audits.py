@@ -97,9 +97,7 @@ def audit(trajectory: Trajectory) -> Audit:
     (True, 'theorem', 'theorem')
     """
     if trajectory.scheme is None:
-        raise ValueError(
-            "an audit is of a run of a scheme (dh.simulate); a reference motion has no scheme to claim anything."
-        )
+        raise ValueError("an audit is of a run of a scheme (dh.simulate); a reference motion has none.")
     invariants = {name: np.asarray(values) for name, values in trajectory.invariants().items()}
     steps = max(1, (len(trajectory.t) - 1) * trajectory.save_every)
     lines = [_constraint(trajectory, steps)]

@@ -59,9 +59,7 @@ class HiddenMomenta(Pytree):
 
     def wronskian(self, r: Any) -> Array:
         """W(r) = |det eta^b_a| in a basis of S that is orthonormal in the metric; 1 at the given q.   [QS] (6.14)"""
-        fields = self.fields(r)
-        metric = hamel.inertia(self.system, self.point(r), jnp.zeros(len(fields)))
-        return jnp.sqrt(jnp.linalg.det(fields.T @ metric @ fields))
+        return _wronskian(self, jnp.asarray(r, float))
 
     def liouville(self, r: Any) -> Array:
         """W(r) = exp(- int Tr tau dr), which needs no field.   [QS] (6.15), (6.16)"""
@@ -88,6 +86,7 @@ def fitted(values: np.ndarray) -> Array:
     return jnp.asarray(coefficients[: last + 1].reshape(-1, *values.shape[1:]))
 
 
+@jax.jit
 def _series(coefficients: Array, between: Array, r: Array) -> Array:
     """Clenshaw's sum of a Chebyshev series on `between`; NaN outside."""
     low, high = between
@@ -100,6 +99,13 @@ def _series(coefficients: Array, between: Array, r: Array) -> Array:
     zero = jnp.zeros(coefficients.shape[1:])
     (one, two), _ = jax.lax.scan(add, (zero, zero), coefficients[:0:-1])
     return jnp.where(jnp.abs(x) <= 1 + 1e-12, coefficients[0] + x * one - two, jnp.nan)
+
+
+@jax.jit
+def _wronskian(found: HiddenMomenta, r: Array) -> Array:
+    fields = found.fields(r)
+    metric = hamel.inertia(found.system, found.point(r), jnp.zeros(len(fields)))
+    return jnp.sqrt(jnp.linalg.det(fields.T @ metric @ fields))
 
 
 @jax.jit

@@ -44,10 +44,10 @@ def unpacked(system: System, scheme: Scheme, h: Array, y: Array, coordinates: in
     return state
 
 
-def one_step(system: System, scheme: Scheme, h: Array, y: Array, coordinates: int) -> Array:
-    """The map y -> y' of a step h."""
-    state, _ = scheme.step(system, unpacked(system, scheme, h, y, coordinates), h)
-    return packed(system, scheme, state)
+def one_step(system: System, scheme: Scheme, h: Array, y: Array, coordinates: int) -> tuple[Array, Array]:
+    """The map y -> y' of a step h, and the step's own velocity xi^D."""
+    state, interval = scheme.step(system, unpacked(system, scheme, h, y, coordinates), h)
+    return packed(system, scheme, state), interval.xi[: system.rank]
 
 
 def _start(system: System, scheme: Scheme, h: Array, x: Array) -> State:

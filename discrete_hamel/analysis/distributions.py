@@ -114,16 +114,20 @@ class Connection(NamedTuple):
     basis: np.ndarray  # of S, orthonormal as vectors of frame components
 
 
-@partial(jax.jit, static_argnums=0)
-def _connection(symmetries: Chosen, system: System, q: Array) -> tuple[Array, Array, Array]:
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _connection(symmetries: Chosen, off_d: bool, in_d: bool, system: System, q: Array) -> tuple[Array, Array, Array]:
+    """`off_d` and `in_d` say whether V reaches out of D, and meets it, at all: no cut by size could tell from noise."""
     m = system.rank
     n = system.frame(q).shape[1]
 
     def projection(q: Array) -> Array:
         """The metric projection to S; smooth where dim S is constant."""
+        if not in_d:
+            return jnp.zeros((n, n))
         metric = jax.hessian(system.lagrangian, 1)(q, jnp.zeros(n))
-        vertical = _vertical(symmetries, system, q)
-        s = vertical - vertical @ (jnp.linalg.pinv(vertical[m:], rtol=CUT) @ vertical[m:])
+        vertical = s = _vertical(symmetries, system, q)
+        if off_d:
+            s = vertical - vertical @ (jnp.linalg.pinv(vertical[m:], rtol=CUT) @ vertical[m:])
         return s @ jnp.linalg.pinv(s.T @ metric @ s, rtol=CUT) @ s.T @ metric
 
     def lifts(q: Array) -> Array:
@@ -146,7 +150,9 @@ def nonholonomic_connection(system: System, q: Any, *, symmetries: Symmetries = 
     """
     here = bundles(system, q, symmetries=symmetries)
     system, q = system.at(jnp.asarray(q, float)), jnp.asarray(q, float)
-    vertical, curvature, across = (np.asarray(a) for a in _connection(phase_space.chosen(symmetries), system, q))
+    off_d, in_d = here.S.shape[1] < here.V.shape[1], here.S.shape[1] > 0
+    found = _connection(phase_space.chosen(symmetries), off_d, in_d, system, q)
+    vertical, curvature, across = (np.asarray(a) for a in found)
     basis = phase_space.independent(here.S)
     on_d = np.diag((np.arange(len(vertical)) < system.rank).astype(float))
     return Connection(vertical @ on_d, on_d - vertical @ on_d, curvature, across, basis.T @ here.metric @ basis, basis)

@@ -47,20 +47,24 @@ def _derivatives(system: System, q: Array) -> tuple[Array, Array, Array]:
 
 def left_invariant(system: System, q: Array, what: str) -> None:
     """l and c do not depend on q, so that the momenta obey an Euler-Poincare(-Suslov) equation on their own."""
-    n = jax.eval_shape(system.frame, q).shape[1]
-    xi = 1.0 + jnp.arange(n) / n
-    along = system.frame(q)
-    change_of_l = along.T @ jax.grad(system.lagrangian)(q, xi)
-    change_of_c = jax.jacfwd(system.structure)(q) @ along
-    for name, change, size in (
-        ("Lagrangian", change_of_l, jnp.abs(system.lagrangian(q, xi))),
-        ("structure c^k_ij", change_of_c, jnp.max(jnp.abs(system.structure(q)), initial=0.0)),
-    ):
-        if float(jnp.max(jnp.abs(change), initial=0.0)) > ZERO * max(float(size), 1.0):
+    changes, sizes = (np.asarray(a) for a in _along_the_frame(system, q))
+    for name, change, size in zip(("Lagrangian", "structure c^k_ij"), changes, sizes, strict=True):
+        if change > ZERO * max(size, 1.0):
             raise ValueError(
                 f"{what} is for Euler-Poincare(-Suslov) systems, whose Lagrangian and structure are the same at every "
                 f"q; the {name} of {type(system).__name__} varies along its frame."
             )
+
+
+@jax.jit
+def _along_the_frame(system: System, q: Array) -> tuple[Array, Array]:
+    """How much l and c change along the fields, and how large they are."""
+    n = jax.eval_shape(system.frame, q).shape[1]
+    xi = 1.0 + jnp.arange(n) / n
+    along, c = system.frame(q), system.structure(q)
+    changes = (along.T @ jax.grad(system.lagrangian)(q, xi), jax.jacfwd(system.structure)(q) @ along)
+    sizes = jnp.stack([jnp.abs(system.lagrangian(q, xi)), jnp.max(jnp.abs(c), initial=0.0)])
+    return jnp.stack([jnp.max(jnp.abs(change), initial=0.0) for change in changes]), sizes
 
 
 def force_free(system: System, q: Array, what: str) -> None:

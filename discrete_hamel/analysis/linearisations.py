@@ -27,6 +27,7 @@ class Linearisation(NamedTuple):
 
     matrix: np.ndarray
     h: float | None = None
+    floor: float = 0.0  # a rate that is not small here, for matrices that are nothing but round-off
 
     def eigenvalues(self) -> np.ndarray:
         """All of them: rates, or multipliers of the map."""
@@ -39,7 +40,7 @@ class Linearisation(NamedTuple):
         if not self.matrix.size:
             return np.ones(1), 1.0
         balanced = matrix_balance(self.matrix, permute=False)[0]
-        scale = max(float(np.linalg.norm(balanced, 2)), 1e-300)
+        scale = max(float(np.linalg.norm(balanced, 2)), self.floor, 1e-300)
         return np.poly(balanced / scale).real, scale
 
     def zeros(self) -> int:

@@ -37,16 +37,22 @@ def _blocks(
     def one(_: Any, carry: tuple) -> tuple:
         y, frame = carry
         return jax.vmap(
-            lambda v: jax.jvp(lambda y: discrete_maps.one_step(system, scheme, h, y, coordinates), (y,), (v,)),
+            lambda v: jax.jvp(lambda y: discrete_maps.one_step(system, scheme, h, y, coordinates)[0], (y,), (v,)),
             in_axes=1,
             out_axes=(None, 1),
         )(frame)
 
+    def tangential(y: Array, frame: Array) -> Array:
+        """Round-off that leaves the range of Psi does not decay there; it would drown the vectors that do."""
+        psi = system.frame(y[:coordinates])
+        return frame.at[:coordinates].set(psi @ (jnp.linalg.pinv(psi, rtol=1e-9) @ frame[:coordinates]))
+
     def block(carry: tuple, _: Any) -> tuple:
         y, frame = lax.fori_loop(0, every, one, carry)
-        frame, triangle = jnp.linalg.qr(frame)
+        frame, triangle = jnp.linalg.qr(tangential(y, frame))
         return (y, frame), jnp.log(jnp.abs(jnp.diagonal(triangle)))
 
+    growth: Array
     carried, growth = lax.scan(block, (y, frame), length=len(zeros))
     return *carried, growth
 

@@ -54,7 +54,7 @@ def measure_condition(system: System, q: Any) -> np.ndarray:
     >>> dh.measure_condition(dh.systems.ChaplyginSleigh(offset=0.0), [0.0, 0, 0]).tolist()
     [0.0, 0.0]
     >>> dh.measure_condition(dh.systems.Suslov(), dh.systems.Suslov().sample()["q"]).round(4).tolist()
-    [-0.2, 0.1667]
+    [0.2, -0.1667]
     """
     q = checks.vector("q", q)
     system = checks.canonical(system).at(q)

@@ -1,6 +1,7 @@
 """The almost-Poisson bracket on the constraint phase space, and whether a constraint is secretly holonomic."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -113,15 +114,12 @@ def integrable(system: System, q: Any) -> Integrability:
     system = system.at(q)
     n, m = checks.shapes(system, q)
     hypotheses.no_slip(system, q, "integrability of D")
-    free = jnp.eye(n)[:, :m]
-    by_vectors = system.brackets_by_autodiff
-    fields: Fields = lambda q: system.frame(q)[:, :m] if by_vectors else free  # noqa: E731  # as those that follow
     places = jnp.concatenate([q[None], _nearby(system, q, n)])
-    spans = [_enlarged(np.zeros((len(found), 0)), found) for found in np.asarray(jax.vmap(fields)(places))]
+    first = np.asarray(_level(1, system, places))
+    spans = [_enlarged(np.zeros((len(found), 0)), found) for found in first]
     growth, elsewhere = [m], [m] * NEARBY
     while growth[-1] < n and len(growth) < DEEPEST:
-        fields = _brackets(system, fields, first=len(growth) == 1)
-        found = np.asarray(jax.jit(jax.vmap(fields))(places))
+        found = np.asarray(_level(len(growth) + 1, system, places))
         spans = [_enlarged(span, brackets) for span, brackets in zip(spans, found, strict=True)]
         here, *around = (span.shape[1] for span in spans)
         still = here == growth[-1] and around == elsewhere == [here] * NEARBY
@@ -137,10 +135,24 @@ def _nearby(system: System, q: Array, n: int) -> Array:
     if not len(q):
         return jnp.zeros((NEARBY, 0))
     amounts = 0.1 * np.random.default_rng(0).normal(size=(NEARBY, n))
-    return jax.vmap(lambda eta: retracted(system, q, eta))(jnp.asarray(amounts))
+    return jnp.stack([retracted(system, q, eta) for eta in jnp.asarray(amounts)])
 
 
 Fields = Callable[[Array], Array]  # one field a column, in coordinates or, where the bracket is given, in the frame
+
+
+@partial(jax.jit, static_argnums=0)
+def _level(level: int, system: System, places: Array) -> Array:
+    """At each place D's fields (level 1), or those brackets of `level` of them that are new there."""
+    m = system.rank
+
+    def free(q: Array) -> Array:
+        return system.frame(q)[:, :m] if system.brackets_by_autodiff else jnp.eye(system.frame(q).shape[1])[:, :m]
+
+    fields: Fields = free
+    for deeper in range(2, level + 1):
+        fields = _brackets(system, fields, first=deeper == 2)
+    return jax.vmap(fields)(places)
 
 
 def _brackets(system: System, fields: Fields, first: bool) -> Fields:

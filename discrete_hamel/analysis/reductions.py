@@ -16,6 +16,7 @@ from discrete_hamel.pytrees import Pytree
 
 GRID = 2000  # intervals in which turning points are looked for
 NODES = 400  # of the quadrature of a period
+ROUNDOFF = 1e-12  # relative kinetic energy below which the shape rests
 
 
 class Shift(NamedTuple):
@@ -45,7 +46,7 @@ class Reduced(Pytree):
 
     def energy(self, r: Any, rate: Any) -> Array:
         """E = K(kappa, kappa) r'^2 / 2 + U_c: that of the whole system."""
-        inertia, potential = _parts(self, jnp.asarray(r, float))[:2]
+        inertia, potential, *_ = _parts(self, jnp.asarray(r, float))
         return 0.5 * inertia * jnp.asarray(rate, float) ** 2 + potential
 
     def velocity(self, r: Any, rate: Any) -> Array:
@@ -53,42 +54,48 @@ class Reduced(Pytree):
         _, _, kappa, omega, _ = _parts(self, jnp.asarray(r, float))
         return jnp.asarray(rate, float) * kappa + omega
 
-    def turning_points(self, energy: float) -> np.ndarray:
-        """The r at which U_c(r) = E, in order: between two of them with U_c < E the motion runs to and fro."""
+    def turning_points(self, energy: float, r: float | None = None) -> np.ndarray:
+        """The r at which U_c(r) = E, in order: between two of them with U_c < E the motion runs to and fro.
+
+        Wells narrower than 1/2000 of the range are seen only if the given r lies in them.
+        """
         low, high = (float(end) for end in self.constants.between)
         grid = np.linspace(low, high, GRID + 1)
-        above = np.asarray(_potentials(self, grid)) - float(energy)
+        grid = grid if r is None else np.sort(np.append(grid, float(r)))
+        above = _potentials(self, grid) - float(energy)
         crossings = np.flatnonzero(np.sign(above[:-1]) * np.sign(above[1:]) < 0)
-        exact = grid[above == 0.0]
-        roots = [
-            brentq(
-                lambda r: float(_potentials(self, np.array([r]))[0]) - float(energy),
-                grid[i],
-                grid[i + 1],
-                xtol=1e-14,
-                rtol=1e-14,
-            )
-            for i in crossings
-        ]
-        return np.sort(np.concatenate([roots, exact]))
+
+        def off(r: float) -> float:
+            return float(_potentials(self, np.array([r]))[0]) - float(energy)
+
+        roots = [brentq(off, grid[i], grid[i + 1], xtol=1e-14, rtol=1e-14) for i in crossings]
+        return np.sort(np.concatenate([roots, grid[above == 0.0]]))
 
     def oscillation(self, energy: float, r: float) -> tuple[float, float]:
-        """The turning points between which a motion of this energy through r stays."""
-        if float(self.potential(r)) > energy:
-            here = float(self.potential(r))
+        """The turning points between which a motion of this energy through r stays; both r where it rests there."""
+        here, slope = (float(a) for a in jax.jvp(self.potential, (jnp.asarray(r, float),), (jnp.ones(()),)))
+        size = ROUNDOFF * max(abs(here), abs(float(energy)), 1e-300)
+        if here > energy + size:
             raise ValueError(f"at r = {r:g} the amended potential {here:.6g} exceeds the energy {energy:.6g}.")
-        ends = self.turning_points(energy)
+        low, high = (float(end) for end in self.constants.between)
+        if abs(here - energy) <= size and abs(slope) * (high - low) <= np.sqrt(ROUNDOFF) * max(abs(here), 1e-300):
+            return float(r), float(r)
+        ends = self.turning_points(energy, r)
         below, above = ends[ends <= r], ends[ends >= r]
         if not len(below) or not len(above):
             raise ValueError(
-                f"a motion of energy {energy:.6g} through r = {r:g} leaves the range "
-                f"{float(self.constants.between[0]):g} to {float(self.constants.between[1]):g} that is known."
+                f"a motion of energy {energy:.6g} through r = {r:g} leaves the range {low:g} to {high:g} that is known."
             )
         return float(below[-1]), float(above[0])
 
     def period(self, energy: float, r: float) -> float:
-        """T = 2 int dr / r' between the turning points about r."""
+        """T = 2 int dr / r' between the turning points about r; where it rests, that of small oscillations."""
         low, high = self.oscillation(energy, r)
+        if low == high:
+            slope = jax.grad(self.potential)
+            _, curvature = jax.jvp(slope, (jnp.asarray(low),), (jnp.ones(()),))
+            ratio = float(self.inertia(low)) / float(curvature)
+            return 2 * np.pi * float(np.sqrt(ratio)) if ratio > 0 else float("inf")
         x, weights = np.polynomial.legendre.leggauss(NODES)
         angle = 0.5 * np.pi * x
         at = 0.5 * (high + low) + 0.5 * (high - low) * np.sin(angle)
@@ -159,6 +166,7 @@ def reduced(constants: HiddenMomenta, values: Any) -> Reduced:
     return Reduced(constants, values)
 
 
+@jax.jit
 def _parts(motion: Reduced, r: Array) -> tuple[Array, Array, Array, Array, Array]:
     """K(kappa, kappa), U_c, kappa, Omega and the amounts of the generators that make up Omega."""
     found = motion.constants
@@ -201,8 +209,8 @@ def _along(motion: Reduced, r: Array) -> tuple[Array, Array]:
     return jax.vmap(lambda r: _parts(motion, r)[:2])(r)
 
 
-def _potentials(motion: Reduced, r: Any) -> Array:
-    return _along(motion, jnp.asarray(r))[1]
+def _potentials(motion: Reduced, r: np.ndarray) -> np.ndarray:
+    return np.asarray(_along(motion, jnp.asarray(r))[1])
 
 
 @jax.jit

@@ -40,11 +40,13 @@ class RelativeEquilibrium(NamedTuple):
 
 
 class Equations(NamedTuple):
-    """E(y, group) = 0 at a point: value, derivative by y, derivative by the group's rates."""
+    """E(y, group) = 0 at a point: value, derivatives by y and by the group's rates; and the velocity of a step."""
 
     value: np.ndarray
     by_point: np.ndarray
     by_group: np.ndarray
+    velocity: np.ndarray  # xi^D of the step, empty for (H)
+    velocity_by_point: np.ndarray
 
 
 @partial(jax.jit, static_argnums=0)
@@ -60,10 +62,10 @@ def _discrete(
     symmetries: Chosen, coordinates: int, system: System, scheme: Scheme, h: Array, y: Array, group: Array
 ) -> tuple[Array, Any]:
     def equations(y: Array, group: Array) -> Array:
-        stepped = discrete_maps.one_step(system, scheme, h, y, coordinates)
+        stepped, velocity = discrete_maps.one_step(system, scheme, h, y, coordinates)
         node, memory = jnp.split(stepped, [coordinates + system.rank])
         back = phase_space.action(system, symmetries, -h * group, node)
-        return (jnp.concatenate([back, memory]) - y) / h
+        return jnp.concatenate([(jnp.concatenate([back, memory]) - y) / h, velocity])
 
     return equations(y, group), jax.jacfwd(equations, (0, 1))(y, group)
 
@@ -84,7 +86,9 @@ def equations_at(
         value, derivatives = _continuous(symmetries, system, y, group)
     else:
         value, derivatives = _discrete(symmetries, coordinates, system, scheme, h, y, group)
-    return Equations(np.asarray(value), np.asarray(derivatives[0]), np.asarray(derivatives[1]))
+    value, by_point, by_group = (np.asarray(a) for a in (value, *derivatives))
+    n = len(y)
+    return Equations(value[:n], by_point[:n], by_group[:n], value[n:], by_point[n:])
 
 
 def relative_equilibrium(

@@ -66,6 +66,7 @@ def _changes(symmetries: Chosen, system: System, q: Array) -> tuple[Array, Array
         off.append(jnp.max(jnp.abs(changed - jax.jacfwd(move)(q) @ psi - psi @ turn)))
     rise = fields.T @ gradient - drag @ free @ momentum
     size = jnp.abs(fields).T @ jnp.abs(gradient) + jnp.abs(drag) @ jnp.abs(free) @ jnp.abs(momentum)
+    size = size + jnp.abs(momentum) @ jnp.abs(free)  # the kinetic energy, where nothing changes at all
     return jnp.stack(off), jnp.max(jnp.abs(psi)) * jnp.ones_like(rise), jnp.abs(rise), size
 
 

@@ -9,8 +9,8 @@ from scipy.optimize import linear_sum_assignment
 from discrete_hamel import checks
 from discrete_hamel.analysis import phase_space
 from discrete_hamel.analysis.linearisations import Linearisation, Stability, logarithms
-from discrete_hamel.analysis.phase_space import Symmetries
-from discrete_hamel.analysis.relative_equilibria import dimension, equations_at, nearest_group, started
+from discrete_hamel.analysis.phase_space import Chosen, Symmetries
+from discrete_hamel.analysis.relative_equilibria import Equations, dimension, equations_at, nearest_group, started
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
@@ -144,16 +144,50 @@ def half(system: System, q: Any, xi: Any, scheme: Any, h: Any, symmetries: Symme
     group, scale = nearest_group(select, system, y[:nodes])
     at = equations_at(select, system, scheme, h, coordinates, y, group)
     basis = phase_space.tangent(system, q, len(y) - coordinates)
-    if scheme is not None:  # the element of the group that a step is, and what the scheme remembers when steady
-        for _ in range(REFINEMENTS):
-            rows = np.concatenate([at.by_group, at.by_point[:, nodes:]], axis=1)
-            change = np.linalg.lstsq(rows, -at.value, rcond=phase_space.DEPENDENT)[0]
-            group, y = group + change[: len(group)], np.concatenate([y[:nodes], y[nodes:] + change[len(group) :]])
-            at = equations_at(select, system, scheme, h, coordinates, y, group)
-            if np.max(np.abs(change), initial=0.0) < 1e-13 * scale:
-                break
+    residual = float(np.max(np.abs(at.value))) / scale
+    if scheme is not None:
+        step = Step(select, system, scheme, h, coordinates)
+        y, group, at, residual = _refined(step, y, group, nodes, scale)
+        if residual > STEADY:  # the nodes may have another velocity than the steps
+            y, group, at, residual = _refined(step, y, group, coordinates, scale)
     orbits = np.zeros((len(y), len(group)))
     orbits[:nodes] = phase_space.orbits(select, system, y[:nodes])
     across = basis @ phase_space.complement(basis.T @ orbits)
-    linear = Linearisation(across.T @ at.by_point @ across, None if scheme is None else float(h))
-    return Half(linear, dimension(at, basis), float(np.max(np.abs(at.value))) / scale)
+    linear = Linearisation(across.T @ at.by_point @ across, None if scheme is None else float(h), 0.1 * scale)
+    return Half(linear, dimension(at, basis), residual)
+
+
+class Step(NamedTuple):
+    """What a discrete relative equilibrium is one of."""
+
+    symmetries: Chosen
+    system: System
+    scheme: Scheme
+    h: Any
+    coordinates: int
+
+
+def _refined(
+    step: Step, y: np.ndarray, group: np.ndarray, known: int, scale: float
+) -> tuple[np.ndarray, np.ndarray, Equations, float]:
+    """y with its first `known` entries given, and the group's element, such that a step is the motion of the group.
+
+    With the positions alone known the step's own velocity has to be the given one:  r_k = r_e, Delta g_k = h eta_e.
+    """
+    select, system, scheme, h, coordinates = step
+    wanted = y[coordinates : coordinates + system.rank] if known == coordinates else np.zeros(0)
+    at = equations_at(select, system, scheme, h, coordinates, y, group)
+    for _ in range(REFINEMENTS):
+        rows = np.concatenate([at.by_group, at.by_point[:, known:]], axis=1)
+        missed = at.value
+        if len(wanted):
+            own = np.zeros((len(wanted), len(group)))
+            rows = np.concatenate([rows, np.concatenate([own, at.velocity_by_point[:, known:]], axis=1)])
+            missed = np.concatenate([missed, at.velocity - wanted])
+        change = np.linalg.lstsq(rows, -missed, rcond=phase_space.DEPENDENT)[0]
+        if not np.all(np.isfinite(change)) or np.max(np.abs(change), initial=0.0) < 1e-13 * scale:
+            break
+        group, y = group + change[: len(group)], np.concatenate([y[:known], y[known:] + change[len(group) :]])
+        at = equations_at(select, system, scheme, h, coordinates, y, group)
+    missed = np.concatenate([at.value, at.velocity - wanted]) if len(wanted) else at.value
+    return y, group, at, float(np.max(np.abs(missed))) / scale

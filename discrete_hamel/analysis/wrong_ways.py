@@ -117,9 +117,9 @@ def wrong_way(system: System, q: Any, xi: Any, equations: Any = None) -> WrongWa
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh()
-    >>> disk = dh.systems.RollingDisk()
-    >>> wrong = dh.vector_field(ConstrainedFirst(disk), [0.3, 0, 0, 0, 0], [0.2, 3.0, 0.5])[1][:3]
-    >>> print(wrong_way(disk, [0.3, 0, 0, 0, 0], [0.2, 3.0, 0.5], equations=wrong).verdict)
+    >>> turned = dh.systems.ChaplyginSleighMomentumFrame()
+    >>> wrong = dh.vector_field(ConstrainedFirst(turned), [0.3, 0, 0], [1.5, 0.3])[1][:2]
+    >>> print(wrong_way(turned, [0.3, 0, 0], [1.5, 0.3], equations=wrong).verdict)
     these equations are those of constraining before varying: vary first, then impose xi^U = b
     >>> print(wrong_way(sleigh, [0, 0, 0], [0.0, 2.0]).verdict)
     here both wrong ways agree with the right one, so this point does not tell them apart

@@ -1,0 +1,284 @@
+"""Reduction to one shape variable, and where reducing further is wrong: the digest's erratum E12, both ways."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+
+import discrete_hamel as dh
+
+S = dh.systems
+
+
+@pytest.fixture(scope="module")
+def disk():
+    system = S.RollingDisk()
+    return system, dh.hidden_momenta(system, [0.0, 0, 0, 0, 0], between=(-1.3, 1.3))
+
+
+@settings(max_examples=6)
+@given(st.floats(-0.8, 0.8), st.floats(0.2, 1), st.floats(-1, 1), st.floats(2, 4))
+def test_amended_potential_of_the_disk_predicts_turning_points_and_period(disk, theta, lean, heading, own):
+    """Against the whole motion: the lean's range and the time between its turns."""
+    system, momenta = disk
+    q, xi = [theta, 0.0, 0.0, 0.0, 0.0], [lean, heading, own]
+    motion = dh.reduced(momenta, momenta(q, xi))
+    energy = float(dh.energy(system, q, xi))
+    assert float(motion.energy(theta, lean)) == pytest.approx(energy, abs=1e-10 * abs(energy))
+    try:
+        low, high = motion.oscillation(energy, theta)
+    except ValueError:  # leans beyond 1.3
+        assert float(motion.potential(1.3)) < energy or float(motion.potential(-1.3)) < energy
+        return
+    period = motion.period(energy, theta)
+    run = dh.reference(system, momenta.point(low), motion.velocity(low, 0.0), t=np.array([0, 0.5, 1.0]) * period)
+    assert run.q[:, 0] == pytest.approx([low, high, low], abs=1e-8)
+    assert run.xi[:, 0] == pytest.approx([0.0, 0.0, 0.0], abs=1e-6)
+
+
+def test_a_steady_lean_rests_at_the_bottom_and_its_period_is_that_of_small_oscillations(disk):
+    """Straight rolling upright: (A + m R^2) theta'' = (m g R - B (B + m R^2) psi'^2 / A) theta."""
+    system, momenta = disk
+    q, xi = [0.0, 0, 0, 0, 0], [0.0, 0.0, 4.0]
+    motion = dh.reduced(momenta, momenta(q, xi))
+    energy = float(dh.energy(system, q, xi))
+    assert motion.oscillation(energy, 0.0) == (0.0, 0.0)
+    a, b, mr2 = system.inertia_diameter, system.inertia_axis, system.mass * system.radius**2
+    square = (b * (b + mr2) * xi[2] ** 2 / a - 9.8) / (a + mr2)
+    assert motion.period(energy, 0.0) == pytest.approx(2 * np.pi / np.sqrt(square), rel=1e-8)
+    slow = dh.reduced(momenta, momenta(q, [0.0, 0.0, 1.0]))  # below the critical speed: no oscillation
+    assert slow.period(float(dh.energy(system, q, [0.0, 0.0, 1.0])), 0.0) == np.inf
+
+
+def test_amended_potential_of_the_disk_in_closed_form(disk):
+    """U_c = p1^2/2A + p2^2/2(m R^2 + B) + m g R cos(theta), [QS] 6.5, with the errata's p1, p2, along a motion."""
+    system, momenta = disk
+    a, b, mr2 = system.inertia_diameter, system.inertia_axis, system.mass * system.radius**2
+    run = dh.reference(system, [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0], t=np.linspace(0, 2, 9))
+    motion = dh.reduced(momenta, momenta(run.q[0], run.xi[0]))
+    for q, xi in zip(run.q, run.xi, strict=True):
+        c, s = np.cos(q[0]), np.sin(q[0])
+        p1, p2 = a * xi[1] * c, (mr2 + b) * (xi[1] * s + xi[2])
+        closed = p1**2 / (2 * a) + p2**2 / (2 * (mr2 + b)) + 9.8 * c
+        assert float(motion.potential(q[0])) == pytest.approx(closed, abs=1e-9)
+        assert float(motion.inertia(q[0])) == pytest.approx(a + mr2, abs=1e-12)
+
+
+def test_the_amended_potential_grows_towards_the_flat_disk(disk):
+    """It never falls: U_c -> infinity at +-pi/2 for all momenta but a line, where it does not, [QS] 6.5; Kolesnikov."""
+    system, momenta = disk
+    wide = dh.hidden_momenta(system, [0.0, 0, 0, 0, 0], between=(-1.5, 1.5))
+    assert len(wide) == len(momenta) == 2
+    generic = dh.reduced(wide, [1.0, 0.4])
+    assert float(generic.potential(1.5)) > 3 * float(generic.potential(1.3)) > 3 * float(generic.potential(0.9))
+    at = wide.fields(1.5)
+    # the momenta for which <p, eta> stays finite there: c along the direction that eta maps to the regular p
+    regular = np.linalg.svd(np.asarray(at)[1:])[2][0]
+    assert float(dh.reduced(wide, regular).potential(1.5)) < 0.1 * float(dh.reduced(wide, regular[::-1]).potential(1.5))
+
+
+def test_shift_per_period_and_reconstruction(disk):
+    """q(t + T) = h q(t), twice; q(t) from the reduced motion alone, against the whole one."""
+    system, momenta = disk
+    q, xi = [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0]
+    motion = dh.reduced(momenta, momenta(q, xi))
+    energy = float(dh.energy(system, q, xi))
+    shift = motion.shift(energy, 0.3)
+    low, _ = motion.oscillation(energy, 0.3)
+    start = momenta.point(low)
+    t = np.linspace(0, 2 * shift.period, 21)
+    run = dh.reference(system, start, motion.velocity(low, 0.0), t=t)
+    assert shift(start) == pytest.approx(run.q[10], abs=1e-8)
+    assert shift(start, 2) == pytest.approx(run.q[20], abs=1e-7)
+    assert np.abs(run.q[10] - run.q[0]).max() > 0.1
+    r, rebuilt = motion.reconstruction(low, 0.0, t)
+    assert r == pytest.approx(run.q[:, 0], abs=1e-8)
+    assert np.abs(rebuilt - run.q).max() < 1e-8
+
+
+def test_shift_of_the_routh_top_on_rotation_matrices():
+    top = S.RouthTop()
+    sample = top.sample()
+    momenta = dh.hidden_momenta(top, sample["q"], between=(-0.95, 0.95))
+    motion = dh.reduced(momenta, momenta(sample["q"], sample["xi"]))
+    energy, c = float(dh.energy(top, sample["q"], sample["xi"])), sample["q"][8]
+    low, high = motion.oscillation(energy, c)
+    shift = motion.shift(energy, c)
+    run = dh.reference(top, momenta.point(low), motion.velocity(low, 0.0), t=np.array([0, 0.5, 1]) * shift.period)
+    assert run.q[:, 8] == pytest.approx([low, high, low], abs=1e-8)
+    assert shift(run.q[0]) == pytest.approx(run.q[2], abs=1e-8)
+
+
+def routh_potential(top, c, c1, c2):
+    """[MD] 9.5."""
+    m, j1, j3, a, r = top.mass, top.inertia_across, top.inertia_axis, top.offset, top.radius
+    s2 = 1 - c**2
+    root = np.sqrt(j1 * (j3 + m * r**2 * s2) + m * j3 * (a + r * c) ** 2)
+    turning = (c1 * root - c2 * j3 * (a + r * c)) ** 2 / (2 * r**2 * j1**2 * j3 * s2)
+    return (c2**2 - m * c1**2 / j3) / (2 * j1) + m * top.gravity * (r + a * c) + turning
+
+
+def test_amended_potential_of_the_routh_top_in_closed_form():
+    top = S.RouthTop()
+    sample = top.sample()
+    q, xi = jnp.array(sample["q"]), jnp.array(sample["xi"])
+    momenta = dh.hidden_momenta(top, q, between=(-0.9, 0.9))
+    motion = dh.reduced(momenta, momenta(q, xi))
+    c1, c2 = float(top.jellett(q, xi)), float(top.routh(q, xi))
+    for c in (-0.85, -0.2, 0.5, 0.89):
+        assert float(motion.potential(c)) == pytest.approx(routh_potential(top, c, c1, c2), rel=1e-9)
+
+
+def test_a_ball_in_a_cylinder_rises_and_falls_harmonically():
+    """Period 2 pi sqrt((J + m r^2)/J) / |theta'|, [MD] 10.6."""
+    ball = S.BallInCylinder()
+    q, xi = [*np.eye(3).ravel(), 0.0, 0.0], [2.0, 30.0, -80.0]
+    momenta = dh.hidden_momenta(ball, q, between=(-4.0, 2.0))
+    motion = dh.reduced(momenta, momenta(q, xi))
+    rate = abs(ball.radius * xi[2])
+    expected = 2 * np.pi * np.sqrt((ball.inertia + ball.mass * ball.radius**2) / ball.inertia) / rate
+    assert motion.period(float(dh.energy(ball, q, xi)), 0.0) == pytest.approx(expected, rel=1e-9)
+
+
+def test_sentences(disk):
+    system, momenta = disk
+    with pytest.raises(ValueError, match="values must be the 2 hidden momenta"):
+        dh.reduced(momenta, [1.0])
+    motion = dh.reduced(momenta, [1.0, 3.0])
+    with pytest.raises(ValueError, match="exceeds the energy"):
+        motion.oscillation(-1.0, 0.0)
+    cart = dh.hidden_momenta(S.ThreeWheelCart(), [0.0, 0, 0, 0, 0, 0, 0.4], between=(0, 1), vertical=False)
+    with pytest.raises(ValueError, match="as many hidden momenta along S"):
+        dh.reduced(cart, [1.0, 1.0])
+
+
+# --- E12: two shape variables, Chaplygin's sphere ---
+
+M, RADIUS = 1.3, 0.6
+
+
+def sphere(moments):
+    return S.ChaplyginSphere(mass=M, inertia=moments, radius=RADIUS)
+
+
+def metric(system, gamma):
+    return system.moments() + M * RADIUS**2 * (jnp.eye(3) - jnp.outer(gamma, gamma))
+
+
+def lift(system, gamma, u):
+    """The horizontal omega over u in T S^2: gamma x omega = u, orthogonal to S, which is omega along gamma."""
+    omega = jnp.cross(u, gamma)
+    return omega - (gamma @ system.moments() @ omega) / (gamma @ system.moments() @ gamma) * gamma
+
+
+def upstairs(system, of_base):
+    """The field on Q over one on the sphere."""
+    return lambda q: system.frame(q)[:, :3] @ lift(system, q[6:9], of_base(q[6:9]))
+
+
+def whole_metric(system, q, v, w):
+    def body(velocity):
+        spin = q[:9].reshape(3, 3).T @ velocity[:9].reshape(3, 3)
+        return jnp.stack([spin[2, 1], spin[0, 2], spin[1, 0]])
+
+    return body(v) @ system.moments() @ body(w) + M * v[9:] @ w[9:]
+
+
+def bracket(x, y, q):
+    return jax.jvp(y, (q,), (x(q),))[1] - jax.jvp(x, (q,), (y(q),))[1]
+
+
+def terms(system, q, omega, i):
+    """For kappa_i over gamma x e_i, at a state: the left sides of (8.11) upstairs and on the sphere."""
+    gamma = q[6:9]
+    e_i = jnp.eye(3)[i]
+    v = jnp.cross(gamma, omega)
+    a = jnp.cross(v, gamma)  # v = gamma x a
+    kappa, tau = (lambda y: jnp.cross(y, e_i)), (lambda y: jnp.cross(y, a))
+    up_kappa, up_tau = upstairs(system, kappa), upstairs(system, tau)
+    momentum = gamma @ system.moments() @ omega  # the momentum of S, kept
+
+    def inner(q):  # Omega(gamma), the field along S with that momentum
+        y = q[6:9]
+        return system.frame(q)[:, :3] @ (momentum * y / (y @ system.moments() @ y))
+
+    def below(y, u, w):
+        return lift(system, y, u) @ metric(system, y) @ lift(system, y, w)
+
+    def derivative_of_metric_up(x, y, z):
+        rise = jax.jvp(lambda q: whole_metric(system, q, y(q), z(q)), (q,), (x(q),))[1]
+        return rise - whole_metric(system, q, bracket(x, y, q), z(q)) - whole_metric(system, q, y(q), bracket(x, z, q))
+
+    rise = jax.jvp(lambda y: below(y, tau(y), tau(y)), (gamma,), (kappa(gamma),))[1]
+    down = rise - 2 * below(gamma, bracket(kappa, tau, gamma), tau(gamma))
+    up = derivative_of_metric_up(up_kappa, up_tau, up_tau)
+
+    def momentum_along(q, omega):
+        y = q[6:9]
+        return lift(system, y, kappa(y)) @ metric(system, y) @ omega
+
+    velocity, acceleration = dh.vector_field(system, q, omega)
+    rate = jax.jvp(momentum_along, (q, omega), (velocity, acceleration[:3]))[1]
+    potential = jax.jvp(lambda q: 0.5 * whole_metric(system, q, inner(q), inner(q)), (q,), (up_kappa(q),))[1]
+    common = rate - derivative_of_metric_up(up_kappa, up_tau, inner) + potential
+    horizontal = lift(system, gamma, v)
+    missing = -M * RADIUS**2 * (gamma @ horizontal) * (gamma @ jnp.cross(lift(system, gamma, kappa(gamma)), horizontal))
+    return common - 0.5 * up, common - 0.5 * down, missing
+
+
+terms_at = jax.jit(terms, static_argnums=3)
+
+
+@settings(max_examples=10)
+@given(st.tuples(*[st.floats(0.4, 0.7)] * 3), st.integers(0, 10_000))
+def test_the_chaplygin_sphere_reduces_upstairs_and_not_on_the_sphere(moments, seed):
+    """(8.11) holds with (L_K) taken on Q; on T S^2, as Prop. 8.4.1 has it, -m r^2 (y.w_H) y.(w_i x w_H) is missing."""
+    rng = np.random.default_rng(seed)
+    turned = Rotation.from_quat(rng.normal(size=4)).as_matrix()
+    q = jnp.array([*turned.ravel(), *rng.normal(size=2)])
+    omega = jnp.array(rng.normal(size=3))
+    for i in range(3):
+        up, down, missing = terms_at(sphere(jnp.array(moments)), q, omega, i)
+        assert abs(up) < 1e-11
+        assert abs(down + missing) < 1e-11
+        same_up, same_down, same_missing = terms_at(sphere(jnp.array([moments[0]] * 3)), q, omega, i)
+        assert max(abs(same_up), abs(same_down), abs(same_missing)) < 1e-11  # equal moments: both ways
+
+
+@pytest.mark.parametrize("moments", [(0.7, 0.5, 0.3), (0.7, 0.7, 0.3), (0.5, 0.5, 0.5)])
+def test_the_motion_reduced_on_the_sphere_goes_wrong_unless_the_moments_are_equal(moments):
+    """The path of y without the missing term against the whole motion, to T = 2."""
+    system = sphere(jnp.array(moments))
+
+    @jax.jit
+    def wrong(y):
+        q = jnp.zeros(11).at[6:9].set(y[:3]).at[:6].set(completed(y[:3]))
+        gamma, omega = y[:3], y[3:]
+        right = dh.vector_field(system, q, omega)[1][:3]
+        horizontal = lift(system, gamma, jnp.cross(gamma, omega))
+        covector = -M * RADIUS**2 * (gamma @ horizontal) * jnp.cross(horizontal, gamma)
+        push = jnp.linalg.solve(metric(system, gamma), covector)
+        along_s = (gamma @ system.moments() @ push) / (gamma @ system.moments() @ gamma)
+        return jnp.concatenate([jnp.cross(gamma, omega), right + push - along_s * gamma])
+
+    start = np.array([0, 0, 1, 0.9, -0.5, 1.2])
+    reduced = solve_ivp(lambda _, y: np.asarray(wrong(y)), (0, 2), start, "DOP853", rtol=1e-11, atol=1e-11).y[:3, -1]
+    exact = dh.reference(system, [*np.eye(3).ravel(), 0, 0], start[3:], t=2.0).q[-1, 6:9]
+    off = np.linalg.norm(reduced - exact)
+    assert off < 1e-8 if len(set(moments)) == 1 else off > 1e-4  # against 1e-9 of either integration
+
+
+def test_the_whole_motion_of_the_sphere_is_the_digests():
+    run = dh.reference(sphere((0.7, 0.5, 0.3)), [*np.eye(3).ravel(), 0, 0], [0.9, -0.5, 1.2], t=5.0)
+    assert run.q[-1, 6:9] == pytest.approx([0.356384317211, -0.416810848957, 0.836217037998], abs=1e-9)
+
+
+def completed(gamma):
+    """Two rows that make gamma the third of a rotation matrix."""
+    first = jnp.cross(jnp.array([0.36, 0.48, 0.8]), gamma)
+    first = first / jnp.sqrt(first @ first)
+    return jnp.concatenate([first, jnp.cross(gamma, first)])

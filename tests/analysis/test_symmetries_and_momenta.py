@@ -1,0 +1,191 @@
+"""Invariance, the momentum equation of [QS], its discrete residual, Noether's theorem, bundles and connection."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discrete_hamel as dh
+from discrete_hamel import analysis
+
+S = dh.systems
+DISK = S.RollingDisk()
+NUMBERS = st.floats(-1.2, 1.2)
+
+
+def first_momentum(q):
+    """a with <mu, a> = A phi' cos(theta): p1 of [QS] 6.5 with errata."""
+    return jnp.array([0.0, 1.0, 0.0, 0.0, 0.0]) / jnp.cos(q[0]) - jnp.array([0.0, 0, 1.0, 0, 0]) * jnp.tan(q[0])
+
+
+def second_momentum(q):
+    return jnp.zeros_like(q).at[2].set(1.0)
+
+
+@settings(max_examples=25)
+@given(NUMBERS, st.floats(-3, 3), st.floats(-3, 3), st.floats(-3, 3))
+def test_momentum_equations_of_the_disk(theta, fall, turn, spin):
+    """p1' = (tan theta p1 - B/(m R^2 + B) p2) theta',  p2' = -(m R^2 / A) p1 theta'."""
+    a, b, rolling = 0.25, 0.5, 1.5
+    q, xi = [theta, 0.3, 0.1, 0, 0], [fall, turn, spin]
+    p1, p2 = (analysis.nonholonomic_momentum(DISK, field, q, xi) for field in (first_momentum, second_momentum))
+    size = 1e-12 * (1 + np.max(np.abs(xi)) ** 2) / np.cos(theta)
+    assert p1 == pytest.approx(a * turn * np.cos(theta), abs=size)
+    assert p2 == pytest.approx(rolling * (turn * np.sin(theta) + spin), abs=size)
+    found = [analysis.momentum_equation(DISK, field, q, xi) for field in (first_momentum, second_momentum)]
+    assert found == pytest.approx([(np.tan(theta) * p1 - b / rolling * p2) * fall, -p1 * fall / a], abs=10 * size)
+
+
+def invariant_field(q):
+    """gamma / sqrt(1 + y^2), gamma = (1, 0, y): the hidden symmetry of z' = y x'.   [MD] ch. 6"""
+    velocity = jnp.stack([jnp.ones_like(q[0]), jnp.zeros_like(q[0]), q[1]]) / jnp.sqrt(1 + q[1] ** 2)
+    return dh.quasivelocities(S.NonholonomicParticle(), q, velocity)
+
+
+def test_discrete_momentum_equation():
+    """Round-off for (D) at every tau and field; for other schemes as small as their order makes it, and not zero."""
+    start = [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0]
+    for tau in (0.0, 0.3, 0.5, 1.0):
+        run = dh.simulate(DISK, *start, h=0.01, steps=200, scheme=dh.DiscreteHamel(tau=tau))
+        for field in (first_momentum, second_momentum):
+            assert np.max(np.abs(analysis.momentum_residual(run, field))) < 1e-14 / 0.01 * 10
+    sizes = []
+    for steps in (50, 100, 200):
+        run = dh.simulate(DISK, *start, h=1.0 / steps, steps=steps, scheme=dh.RungeKutta4())
+        sizes.append(np.max(np.abs(analysis.momentum_residual(run, first_momentum))))
+    assert np.diff(np.log2(sizes)) == pytest.approx([-2, -2], abs=0.2)
+
+
+def test_momentum_equation_is_the_rate_along_the_reference():
+    """J along DOP853 against the integral of the momentum equation, by Simpson's rule: order 4."""
+    t = np.linspace(0.0, 1.0, 201)
+    exact = dh.reference(DISK, [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0], t=t)
+    q, xi = exact.q[::20], exact.xi[::20]
+    value = [analysis.nonholonomic_momentum(DISK, first_momentum, *point) for point in zip(q, xi, strict=True)]
+    rate = [analysis.momentum_equation(DISK, first_momentum, *point) for point in zip(q, xi, strict=True)]
+    slopes = np.gradient(0.25 * exact.xi[:, 1] * np.cos(exact.q[:, 0]), t, edge_order=2)[::20]
+    assert np.max(np.abs(np.asarray(rate) - slopes)[1:-1]) < 1e-3 * np.max(np.abs(slopes))  # of order (1/200)^2
+    assert np.ptp(value) > 1e-2
+
+
+def test_a_hidden_symmetry_is_partial_noether():
+    """The particle's constant x' sqrt(1 + y^2): the field is in D and l is invariant along it on D, not elsewhere."""
+    particle, rng = S.NonholonomicParticle(), np.random.default_rng(1)
+    for q, v in rng.uniform(-1, 1, (5, 2, 3)):
+        xi = dh.quasivelocities(particle, q, [v[0], v[1], q[1] * v[0]])
+        assert abs(analysis.momentum_equation(particle, invariant_field, q, xi)) < 1e-13
+        assert analysis.nonholonomic_momentum(particle, invariant_field, q, xi) == pytest.approx(
+            v[0] * np.sqrt(1 + q[1] ** 2), rel=1e-12
+        )
+        found = analysis.noether(particle, lambda q: particle.frame(q) @ invariant_field(q), q, xi)
+        assert found.conserved
+        assert found.horizontal
+        assert found.partial
+        assert not found.full
+
+
+def test_noether_exact_and_not():
+    body, rng = S.RigidBody(), np.random.default_rng(2)
+    q, xi = np.eye(3).ravel(), rng.normal(size=3)
+    for i, turn in enumerate(body.symmetries().values()):
+        found = analysis.noether(body, turn, q, xi)
+        assert found.conserved
+        assert found.full
+        assert found.momentum == pytest.approx(float(np.array([1.0, 2.0, 3.0])[i] * xi[i]), rel=1e-12)
+    sleigh = S.ChaplyginSleigh()
+    for name, generator in sleigh.symmetries().items():
+        found = analysis.noether(sleigh, generator, [0.4, 0.3, 0.2], [1.0, 2.0])
+        assert not found.conserved, name
+        assert "reactions do work" in str(found)
+    kept = analysis.noether(DISK, lambda q: DISK.frame(q)[:, 1], [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0])
+    assert "the Lagrangian changes" in str(kept)
+    with pytest.raises(ValueError, match="not in D"):
+        analysis.momentum_equation(sleigh, lambda q: jnp.eye(3)[2], [0, 0, 0], [1.0, 2.0])
+
+
+SYSTEMS = [S.ChaplyginSleigh(), DISK, S.NonholonomicParticle(), S.LagrangeTop(), S.RollingDiskOnRotations()]
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: type(system).__name__)
+def test_declared_symmetries_are_symmetries_and_others_are_not(system):
+    data = system.sample()
+    for name, generator in system.symmetries().items():
+        assert analysis.invariance(system, generator, data["q"], data["xi"]).holds, name
+    first = dh.systems.RollingDisk().frame(jnp.zeros(5))[:, 0]
+    if system is DISK:
+        found = analysis.invariance(DISK, lambda q: first, data["q"])
+        assert not found.holds
+        assert found.lagrangian > 1e-2
+        assert "the Lagrangian changes" in str(found)
+
+
+def test_a_symmetry_of_the_lagrangian_that_is_none_of_the_constraint():
+    """Shifting y in z' = y x': L is invariant, D is not."""
+    found = analysis.invariance(S.NonholonomicParticle(), lambda q: jnp.array([0.0, 1.0, 0.0]), [0.1, 0.2, 0.3])
+    assert found.lagrangian < 1e-12
+    assert found.constraint > 0.1
+    assert "the constraint is not carried into itself" in str(found)
+
+
+def test_bundles_of_the_nonholonomic_particle():
+    """kappa = (0, 1, 0), gamma = (1, 0, y), chi = (-y, 0, 1).   [MD] ch. 6"""
+    particle, y = S.NonholonomicParticle(), 0.7
+    found = analysis.bundles(particle, [0.2, y, -0.1])
+    psi = np.asarray(particle.frame(jnp.array([0.2, y, -0.1])))
+    for basis, expected in ((found.H, [0, 1, 0]), (found.S, [1, 0, y]), (found.N, [-y, 0, 1])):
+        assert basis.shape == (3, 1)
+        assert np.max(np.abs(np.cross(psi @ basis[:, 0], expected))) < 1e-12
+    assert found.R.shape == (3, 0)
+    gram = found.aligned.T @ found.metric @ found.aligned
+    assert np.max(np.abs(gram - np.eye(3))) < 1e-12
+
+
+def test_connection_of_the_vertical_disk_is_purely_kinematic():
+    """Symmetric under translations only: S = 0 and [u_phi, u_psi] leaves D along the second slip by -R."""
+    plane = {f"x{i}": lambda q, i=i: jnp.zeros(4).at[i].set(1.0) for i in (2, 3)}
+    disk = S.VerticalDisk(1.0, 1.3)
+    found = analysis.nonholonomic_connection(disk, [0.4, 0.1, 0, 0], symmetries=plane)
+    assert found.basis.shape[1] == 0
+    assert np.max(np.abs(found.vertical)) == 0
+    c = np.asarray(dh.structure(disk, [0.4, 0.1, 0, 0]))
+    assert np.max(np.abs(found.across - c[2:, :2, :2])) < 1e-12
+    assert abs(abs(found.across[1, 0, 1]) - 1.3) < 1e-12
+
+
+def heisenberg(q, v):
+    return 0.5 * (v[0] ** 2 + v[1] ** 2 + (v[2] + 0.5 * (q[0] * v[1] - q[1] * v[0])) ** 2)
+
+
+def plain(q):
+    return jnp.eye(3)
+
+
+def test_mechanical_connection_of_a_free_system():
+    """A = dz + (x dy - y dx)/2: curvature B(d/dx, d/dy) = 1, locked inertia 1."""
+    free = dh.from_velocities(heisenberg, plain, 3)
+    upward = {"z": lambda q: jnp.array([0.0, 0.0, 1.0])}
+    found = analysis.nonholonomic_connection(free, [0.3, -0.4, 0.2], symmetries=upward)
+    assert found.curvature[:, 0, 1] == pytest.approx([0, 0, 1], abs=1e-12)
+    assert np.max(np.abs(found.curvature + np.swapaxes(found.curvature, 1, 2))) < 1e-13
+    assert found.locked_inertia == pytest.approx(np.array([[1.0]]))
+
+
+def test_locked_inertia_of_the_disk():
+    """det <<gamma_i, gamma_j>> = J1 s^2 (J3 + m R^2), J1 = A, J3 = B, s the sine of the angle of axis and vertical,
+    gamma_1 the spin about the axis, gamma_2 the turn about the vertical: a = -R cot, r = R csc.   [MD] ch. 9"""
+    theta = 0.3
+    found = analysis.bundles(DISK, [theta, 0, 0, 0, 0])
+    spin, turn = np.eye(5)[2], np.eye(5)[1]  # psi' alone, and phi' with the slip zero
+    for field in (spin, turn):
+        assert np.max(np.abs(field - found.S @ (found.S.T @ found.metric @ field))) < 1e-12
+    gram = np.array([[a @ found.metric @ b for b in (spin, turn)] for a in (spin, turn)])
+    assert np.linalg.det(gram) == pytest.approx(0.25 * np.cos(theta) ** 2 * (0.5 + 1.0), rel=1e-12)
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="declares no symmetries"):
+        analysis.bundles(S.SphericalPendulum(), S.SphericalPendulum().sample()["q"])
+    run = dh.simulate(DISK, [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0], h=0.01, steps=4, save_every=2)
+    with pytest.raises(ValueError, match="save_every = 1"):
+        analysis.momentum_residual(run, first_momentum)
