@@ -29,8 +29,8 @@ def root(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Repor
     theorem: the iterations are never differentiated.
 
     >>> z, report = root(lambda z: z**2 - 2.0, jnp.array([1.0]))
-    >>> float(z[0]), bool(report.converged)
-    (1.414213562373095, True)
+    >>> round(float(z[0]), 12), bool(report.converged)
+    (1.414213562373, True)
     """
 
     def tangent_solve(linear: Callable[[Array], Array], value: Array) -> Array:

@@ -39,7 +39,8 @@ class Linearisation(NamedTuple):
         than eigenvalues, which a zero of higher multiplicity scatters."""
         if not self.matrix.size:
             return np.ones(1), 1.0
-        balanced = matrix_balance(self.matrix, permute=False)[0]
+        with np.errstate(invalid="ignore"):  # SciPy casts a permutation that it was told not to make
+            balanced = matrix_balance(self.matrix, permute=False)[0]
         scale = max(float(np.linalg.norm(balanced, 2)), self.floor, 1e-300)
         return np.poly(balanced / scale).real, scale
 
