@@ -31,7 +31,8 @@ def test_the_numbers_are_those_of_the_runs():
     exact = dh.reference(SLEIGH, *START, t=run.t)
     distance = max(np.max(np.abs(run.q - exact.q)), np.max(np.abs(run.xi - exact.xi)))
     assert row.error == pytest.approx(distance, rel=1e-9)
-    assert row.deviation["energy"] == np.max(np.abs(run.energy - run.energy[0]))
+    drift = np.max(np.abs(run.energy - run.energy[0]))  # round-off, and so is how it is compiled
+    assert row.deviation["energy"] == pytest.approx(drift, abs=1e-14)
     assert row.steps == 80
     assert row.iterations == np.mean(run.report.iterations)
     assert row.seconds > 0

@@ -164,7 +164,7 @@ def test_refuses_what_does_not_go_together():
 
 
 def test_a_sub_step_that_fails_is_named_with_its_own_step():
-    """Beyond q = 1 there is no potential; the middle of the triple jump goes back by 1.70 h, the others by 1.35 h on."""
+    """Beyond q = 1 there is no potential; the triple jump goes 1.35 h on, 1.70 h back, and 1.35 h on."""
     wall = dh.from_quasivelocities(
         lambda q, xi: 0.5 * xi @ xi - jnp.sqrt(1 - q[0]),
         lambda q: jnp.eye(1),
