@@ -76,7 +76,7 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
             f"frame(q) must be N x n with N = {len(q)}, one row a coordinate and one column a field, "
             f"for q of length {len(q)}; got shape {psi.shape}."
         )
-    n, m = psi.shape[1], system.rank
+    n, m = psi.shape[1], getattr(system, "rank", None)
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
         raise ValueError(f"rank is {m!r}; it counts the free quasi-velocities and must be 1 to n = {n}.")
     m = int(m)
