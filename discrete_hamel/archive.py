@@ -86,8 +86,7 @@ def _manifest(trajectory: Trajectory) -> dict[str, Any]:
 def save(trajectory: Trajectory, path: Any) -> None:
     """Write the dataset and what is needed to rebuild the trajectory to a new Zarr store."""
     _needs("zarr")
-    if Path(path).exists():
-        raise FileExistsError(f"{path} exists already; save under another name, or remove it first.")
+    checks.new_store(path)
     # Format 2, because format 3 does not specify yet how names (fixed-length strings) are stored.
     dataset(trajectory).to_zarr(path, mode="w-", consolidated=False, zarr_format=2)
 

@@ -1,6 +1,7 @@
 """What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -55,6 +56,12 @@ def step_size(h: Any) -> Array:
     if not traced(array) and (not math.isfinite(array) or array == 0):
         raise ValueError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
     return array
+
+
+def new_store(path: Any) -> None:
+    """Refuses a place where something is already."""
+    if Path(path).exists():
+        raise FileExistsError(f"{path} exists already; save under another name, or remove it first.")
 
 
 def count(name: str, value: Any, least: int) -> int:

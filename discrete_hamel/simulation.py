@@ -72,6 +72,8 @@ def simulate(
             raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         return scan(system, scheme, q, xi, h, steps // save_every, save_every)
     scheme.check(system, q)
+    if store is not None:
+        checks.new_store(store)  # now, not when the run is over and would be lost
     trajectory, failure = run(
         system, checks.canonical(scheme), q, xi, h, steps // save_every, save_every, progress, compiled
     )

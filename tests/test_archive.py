@@ -70,6 +70,8 @@ def test_stores_that_do_not_fit_are_refused_with_a_sentence(tmp_path):
     traj = dh.simulate(SLEIGH, **DATA, h=0.1, steps=2, store=tmp_path / "run.zarr")
     with pytest.raises(FileExistsError, match="exists already"):
         traj.save(tmp_path / "run.zarr")
+    with pytest.raises(FileExistsError, match="exists already"):  # before the run: a huge one would never end
+        dh.simulate(SLEIGH, **DATA, h=0.1, steps=10**12, store=tmp_path / "run.zarr")
     with pytest.raises(FileNotFoundError, match="no store at"):
         dh.load(tmp_path / "none.zarr")
     import xarray
