@@ -1,7 +1,13 @@
 """What holds for every test and docstring example, wherever it stands."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+
+# Before JAX is imported: workers, and later runs, share what XLA has compiled, where most of the time of tests goes.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent / ".pytest_cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 import jax
 import pytest

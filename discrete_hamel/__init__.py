@@ -13,13 +13,15 @@ import jax as _jax
 if "JAX_ENABLE_X64" not in _os.environ:
     _jax.config.update("jax_enable_x64", True)
 
-from discrete_hamel import systems
+from discrete_hamel import fields, systems
 from discrete_hamel.analysis import (
     audit,
     bracket_matrix,
+    branch,
     compare,
     crossings,
     divergence,
+    family,
     flatness,
     hidden_momenta,
     integrable,
@@ -31,12 +33,27 @@ from discrete_hamel.analysis import (
     relative_equilibrium,
     section,
     spectrum,
+    structural_stability,
     threshold,
     transported_density,
     volume_change,
 )
 from discrete_hamel.archive import load
-from discrete_hamel.failures import FrameDegenerates, NewtonFailed, RunFailed
+from discrete_hamel.balances import moving_energy, power, work
+from discrete_hamel.constructors import from_constraints, from_quasivelocities, from_velocities
+from discrete_hamel.control import optimal_control, optimal_path
+from discrete_hamel.ensembles import Reduction, ensemble
+from discrete_hamel.failures import (
+    FrameDegenerates,
+    NewtonFailed,
+    RunFailed,
+    RunInterrupted,
+    SingularState,
+    StoreBusy,
+    StoreDamaged,
+    StoreFailed,
+)
+from discrete_hamel.forces import controlled, damped, forced, magnetic
 from discrete_hamel.hamel import (
     energy,
     hamel_force,
@@ -47,6 +64,9 @@ from discrete_hamel.hamel import (
     vector_field,
     velocities,
 )
+from discrete_hamel.linear_velocities import as_linear, linear_in_velocities
+from discrete_hamel.nonlinear_systems import NonlinearSystem, from_nonlinear_constraints, nonlinear
+from discrete_hamel.prescribed import prescribe, timed
 from discrete_hamel.references import reference
 from discrete_hamel.schemes import (
     Composed,
@@ -57,6 +77,7 @@ from discrete_hamel.schemes import (
     Gonzalez,
     Leapfrog,
     MeanValue,
+    NonlinearMidpoint,
     Rattle,
     RungeKutta4,
     StaggeredHamel,
@@ -66,7 +87,7 @@ from discrete_hamel.schemes import (
     step,
 )
 from discrete_hamel.simulation import simulate
-from discrete_hamel.system import Invariant, System, from_constraints, from_quasivelocities, from_velocities
+from discrete_hamel.system import Invariant, System
 from discrete_hamel.trajectory import Trajectory
 
 __version__ = "0.1.0"
@@ -83,22 +104,39 @@ __all__ = [
     "Leapfrog",
     "MeanValue",
     "NewtonFailed",
+    "NonlinearMidpoint",
+    "NonlinearSystem",
     "Rattle",
+    "Reduction",
     "RunFailed",
+    "RunInterrupted",
     "RungeKutta4",
+    "SingularState",
     "StaggeredHamel",
+    "StoreBusy",
+    "StoreDamaged",
+    "StoreFailed",
     "StormerVerlet",
     "System",
     "TimeTransformed",
     "Trajectory",
+    "as_linear",
     "audit",
     "bracket_matrix",
+    "branch",
     "compare",
+    "controlled",
     "crossings",
+    "damped",
     "divergence",
     "energy",
+    "ensemble",
+    "family",
+    "fields",
     "flatness",
+    "forced",
     "from_constraints",
+    "from_nonlinear_constraints",
     "from_quasivelocities",
     "from_velocities",
     "hamel_force",
@@ -106,10 +144,18 @@ __all__ = [
     "integrable",
     "jacobiator",
     "keeps_measure",
+    "linear_in_velocities",
     "load",
     "lyapunov_exponents",
+    "magnetic",
     "measure_condition",
     "momentum",
+    "moving_energy",
+    "nonlinear",
+    "optimal_control",
+    "optimal_path",
+    "power",
+    "prescribe",
     "quasivelocities",
     "reactions",
     "reduced",
@@ -120,11 +166,14 @@ __all__ = [
     "spectrum",
     "start",
     "step",
+    "structural_stability",
     "structure",
     "systems",
     "threshold",
+    "timed",
     "transported_density",
     "vector_field",
     "velocities",
     "volume_change",
+    "work",
 ]

@@ -19,6 +19,7 @@ from scipy.linalg import qr
 from discrete_hamel.pytrees import Pytree, static
 
 MAX_SETS = 500  # column sets that are all looked at; beyond, only those that pivoted QR suggests
+DEPENDENT = 1e-10  # share of a row below which it is a combination of others
 STEADY = 0.1  # least ratio of det A_S, nearby, for a graph
 
 
@@ -84,10 +85,15 @@ def probes(q: np.ndarray, count: int = 64) -> np.ndarray:
     return np.concatenate([q[None], q + offsets])
 
 
-def adapted(one_forms: np.ndarray) -> Any:
-    """The Graph or Reflections that stays farthest from degenerate over A at several points, the first the start."""
+def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> Any:
+    """The Graph or Reflections that stays farthest from degenerate over A at several points, the first the start.
+
+    b of A qdot = b at the start tells rows that are there twice from rows that contradict each other.
+    """
     here = one_forms[0]
-    _refuse_dependent_rows(here)
+    _refuse_dependent_rows(here, np.zeros(len(here)) if b is None else b)
+    norms = np.linalg.norm(one_forms, axis=2, keepdims=True)
+    one_forms = one_forms / np.where(norms > 0, norms, 1.0)  # the choice is not to depend on the rows' units
     good = np.array([np.all(np.isfinite(a)) and np.linalg.matrix_rank(a) == len(a) for a in one_forms])
     one_forms = one_forms[good]
     coordinates = range(here.shape[1])
@@ -104,21 +110,35 @@ def adapted(one_forms: np.ndarray) -> Any:
     return Reflections(tuple(i for i in coordinates if i not in axes), axes, signs)
 
 
-def _refuse_dependent_rows(a: np.ndarray) -> None:
+def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:
     k, coordinates = a.shape
-    if not np.all(np.isfinite(a)):
-        raise ValueError(f"A(q) is not finite at this q: {a.tolist()}.")
+    for name, value in (("A(q)", a), ("b(q)", b)):
+        if not np.all(np.isfinite(value)):
+            raise ValueError(f"{name} is not finite at this q: {value.tolist()}.")
     if k >= coordinates:
         raise ValueError(
             f"A(q) has {k} rows for {coordinates} coordinates, which leaves no motion; give fewer constraints."
         )
-    _, r, order = qr(a.T, mode="economic", pivoting=True)
+    norms = np.linalg.norm(a, axis=1)
+    unit = a / np.where(norms > 0, norms, 1.0)[:, None]
+    _, r, order = qr(unit.T, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(r))
-    if sizes[-1] <= 1e-10 * sizes[0] or sizes[0] == 0:
+    if sizes[-1] > DEPENDENT * sizes[0]:
+        return
+    row = int(order[-1])
+    others = np.delete(np.arange(k), row)
+    weights = np.linalg.lstsq(unit[others].T, a[row])[0] / np.where(norms[others] > 0, norms[others], 1.0)
+    said = " + ".join(f"{w:.3g} row {i}" for w, i in zip(weights, others, strict=True) if abs(w) > DEPENDENT)
+    implied = float(weights @ b[others])
+    start = (
+        f"the {k} constraint rows of A(q) are dependent at this q: row {row} is, to {sizes[-1]:.1e}, {said or 'zero'}"
+    )
+    if abs(b[row] - implied) > DEPENDENT * max(1.0, float(np.max(np.abs(b)))):
         raise ValueError(
-            f"the {k} constraint rows of A(q) are dependent at this q: row {order[-1]} is, to {sizes[-1]:.1e}, "
-            "zero or a combination of the others. Remove it, or start at another q."
+            f"{start}, and the constraints are inconsistent: the others demand {implied:.6g} of it, b(q) says "
+            f"{b[row]:.6g}, off by {b[row] - implied:.3g}, so no velocity satisfies all. Correct b, or remove a row."
         )
+    raise ValueError(f"{start}, so it is redundant (wrong rank: {k} rows say less). Remove it, or start at another q.")
 
 
 def _column_sets(one_forms: np.ndarray) -> Sequence[tuple[int, ...]]:

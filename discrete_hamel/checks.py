@@ -1,7 +1,6 @@
 """What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
 
 import math
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -10,6 +9,9 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import hamel
+from discrete_hamel.inputs import explained, floats, short
+from discrete_hamel.nonlinear_data import nonlinear_data
+from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.system import System
 
 SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
@@ -24,19 +26,23 @@ def traced(*things: Any) -> bool:
 def canonical(tree: Any) -> Any:
     """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
 
-    def leaf(value: Any) -> Any:
+    def leaf(path: Any, value: Any) -> Any:
         if isinstance(value, bool | np.bool_):
-            return value
-        array = jnp.asarray(value)
+            return jnp.asarray(value)
+        try:
+            array = jnp.asarray(value)
+        except (TypeError, ValueError, OverflowError):
+            where = f"the parameter {jax.tree_util.keystr(path).lstrip('.')} of {type(tree).__name__}"
+            raise ValueError(f"{where} must be a number, or an array of numbers; got {short(value)}.") from None
         is_number = isinstance(value, int | float) or jnp.issubdtype(array.dtype, jnp.floating)
         return jnp.asarray(array, float) if is_number else array
 
-    return jax.tree.map(leaf, tree)
+    return jax.tree_util.tree_map_with_path(leaf, tree)
 
 
 def vector(name: str, value: Any) -> Array:
     """A finite one-dimensional float array, or a sentence."""
-    array = jnp.asarray(value, float)
+    array = floats(name, value)
     if array.ndim != 1:
         raise ValueError(
             f"{name} must be one-dimensional, got shape {array.shape}; for many initial conditions use jax.vmap."
@@ -50,7 +56,7 @@ def vector(name: str, value: Any) -> Array:
 
 def step_size(h: Any) -> Array:
     """A finite step different from zero; negative steps run back in time."""
-    array = jnp.asarray(h, float)
+    array = floats("h", h)
     if array.ndim:
         raise ValueError(f"h must be one number, got shape {array.shape}.")
     if not traced(array) and (not math.isfinite(array) or array == 0):
@@ -58,10 +64,10 @@ def step_size(h: Any) -> Array:
     return array
 
 
-def new_store(path: Any) -> None:
-    """Refuses a place where something is already."""
-    if Path(path).exists():
-        raise FileExistsError(f"{path} exists already; save under another name, or remove it first.")
+def step_density(h: Any, q: Array, xi: Array) -> None:
+    """Refuses a step h(q, xi) that is not one number."""
+    if (shape := _shape("h(q, xi)", h, q, xi).shape) != ():
+        raise ValueError(f"h(q, xi) must return one number, the step's size; it returns shape {shape}.")
 
 
 def count(name: str, value: Any, least: int) -> int:
@@ -75,9 +81,19 @@ def count(name: str, value: Any, least: int) -> int:
     return number
 
 
+def _shape(name: str, function: Any, *arguments: Any) -> Any:
+    """Shape and type of what a function of a system returns: one array of real numbers, or a sentence."""
+    with explained(name):
+        value = jax.eval_shape(function, *arguments)
+    if not hasattr(value, "shape") or not jnp.issubdtype(value.dtype, jnp.floating):
+        kind = str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
+        raise ValueError(f"{name} must return an array of real numbers (floats); it returns {kind}.")
+    return value
+
+
 def shapes(system: System, q: Array) -> tuple[int, int]:
     """(n, m), after a look at the shapes of all that the system's functions return."""
-    psi = jax.eval_shape(system.frame, q)
+    psi = _shape("frame(q)", system.frame, q)
     if len(psi.shape) != 2 or psi.shape[0] != len(q):
         raise ValueError(
             f"frame(q) must be N x n with N = {len(q)}, one row a coordinate and one column a field, "
@@ -99,7 +115,7 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
         ("slip(q)", system.slip, (q,), (n - m,)),
         ("force(q, xi)", system.force, (q, xi), (n,)),
     ):
-        got = jax.eval_shape(function, *arguments).shape
+        got = _shape(name, function, *arguments).shape
         if got != want:
             meaning = "a scalar, shape ()" if want == () else f"shape {want}"
             raise ValueError(f"{name} must return {meaning} for n = {n}, rank = {m}; got shape {got}.")
@@ -113,6 +129,7 @@ def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     return {
         "frame(q)": system.frame(q),
         "slip(q)": system.slip(q),
+        "the velocity qdot = frame(q) xi": system.frame(q) @ hamel.full(system, q, free),
         "the Lagrangian": system.lagrangian(q, hamel.full(system, q, free)),
         "dl/dxi": mu,
         "the Hamel force (from the Lagrangian's derivative, structure and force)": force,
@@ -128,9 +145,14 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
     concrete = not traced(system, q, xi, v)
     if concrete:
         system = canonical(system)
-        _finite_parameters(system)
-        system.check()
-    system = system.at(q)
+        finite_parameters(system)
+        with explained(f"what {type(system).__name__} checks of its parameters"):
+            system.check()
+    if isinstance(system, NonlinearSystem):
+        z, velocity = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
+        return nonlinear_data(system, q, z, velocity, concrete)
+    with explained(f"{type(system).__name__} at the initial q"):
+        system = system.at(q)
     n, m = shapes(system, q)
     if v is not None:
         v = vector("v", v)
@@ -147,7 +169,9 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
             )
     if not concrete:
         return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
-    facts = {name: np.asarray(value) for name, value in _facts(system, q, jnp.zeros(n) if xi is None else xi).items()}
+    with explained("the system at the initial data"):
+        found = _facts(system, q, jnp.zeros(n) if xi is None else xi)
+        facts = {name: np.asarray(value) for name, value in found.items()}
     _finite({"frame(q)": facts["frame(q)"]}, q)
     _independent(system, facts["frame(q)"], q)
     _finite(facts, q)
@@ -164,9 +188,10 @@ def _name(names: tuple[str, ...], letter: str, index: int) -> str:
     return names[index] if index < len(names) else f"{letter}[{index}]"
 
 
-def _finite_parameters(system: System) -> None:
+def finite_parameters(system: Any) -> None:
+    """Refuses NaN and infinity among the parameters of a system or scheme."""
     for path, leaf in jax.tree_util.tree_leaves_with_path(system):
-        if jnp.issubdtype(leaf.dtype, jnp.floating) and not np.all(np.isfinite(leaf)):
+        if jnp.issubdtype(np.asarray(leaf).dtype, jnp.floating) and not np.all(np.isfinite(leaf)):
             where = jax.tree_util.keystr(path).lstrip(".")
             raise ValueError(f"the parameter {where} of {type(system).__name__} is not finite: {leaf}.")
 

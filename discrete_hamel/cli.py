@@ -70,9 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--h", type=float, metavar="H", help="the step")
     run.add_argument("--steps", type=int, default=1000, metavar="N", help="number of steps (default 1000)")
     run.add_argument("--save-every", type=int, default=1, metavar="N", help="keep every Nth node (default 1)")
-    run.add_argument(
-        "--scheme", default="DiscreteHamel", metavar="SCHEME", help='a scheme by name, such as "DiscreteHamel(tau=0.4)"'
-    )
+    run.add_argument("--scheme", metavar="SCHEME", help='a scheme by name, such as "DiscreteHamel(tau=0.4)"')
     run.add_argument("--save", metavar="PATH", help="save the trajectory as a Zarr store (dh.load reads it)")
     run.add_argument("--plot", metavar="FILE", help="draw path, velocities and invariants (.png, .pdf, .svg)")
     run.set_defaults(command=_run)
@@ -137,7 +135,7 @@ def _run(options: argparse.Namespace) -> int:
     kind = known[chosen(options.name, known, "system")]
     system = kind(**_parameters(kind, options.set))
     data = _initial_data(system, options)
-    scheme = calls.scheme(options.scheme, schemes(), chosen)
+    scheme = calls.scheme(options.scheme, schemes(), chosen) if options.scheme else None  # what suits the system
     if options.plot:
         from discrete_hamel import plots
 

@@ -1,13 +1,17 @@
 """Why a run stopped: each failure says which step, where, how far off, which equation, and what to try."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from discrete_hamel import frames
-from discrete_hamel.failures import FrameDegenerates, NewtonFailed
+from discrete_hamel.failures import FrameDegenerates, NewtonFailed, RunFailed, RunInterrupted
+from discrete_hamel.inputs import in_short
 from discrete_hamel.newton import Report, newton
+from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.schemes.scheme import Scheme, State
+from discrete_hamel.singular_states import explained
 from discrete_hamel.system import System
 
 DEGENERATE = 1e8  # condition at which a frame is as good as singular
@@ -22,15 +26,20 @@ def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[A
 
     guess = scheme.guess(system, state, h)
     z, _ = newton(residual, guess)
-    return residual(z), residual(guess), system.frame(state.q), h
+    fields = jnp.eye(len(state.q)) if isinstance(system, NonlinearSystem) else system.frame(state.q)
+    return residual(z), residual(guess), fields, h
 
 
-def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: int, report: Report) -> NewtonFailed:
+def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: int, report: Report) -> RunFailed:
     """The failure of the step after `steps` good ones."""
     at_end, at_guess, psi, size_of_step = (np.asarray(a) for a in _last_try(system, scheme, state, h))
     clock = scheme.time(state)
     t = steps * float(h) if clock is None else float(clock)
     where = f"step {steps + 1} (from t = {t:g} with h = {float(size_of_step):g})"
+    if isinstance(system, NonlinearSystem):
+        reason = explained(system, state.q, state.p, float(size_of_step), where)
+        if reason is not None:
+            return reason
     position = f"q = {np.array2string(np.asarray(state.q), precision=6, separator=', ')}"
     if not np.all(np.isfinite(at_guess)):
         row = int(np.flatnonzero(~np.isfinite(at_guess))[0])
@@ -65,6 +74,20 @@ def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int)
     )
 
 
+def overflown(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
+    """A failure if products of some node's q and xi are too large for a float; all from node `finished` on."""
+    with np.errstate(over="ignore"):
+        sizes = (np.abs(q).max(axis=1, initial=0.0) * np.abs(xi).max(axis=1)) ** 2  # reduced: no q
+    bad = np.flatnonzero(~np.isfinite(sizes))
+    if not len(bad):
+        return None
+    k = int(bad[0])
+    return NewtonFailed(
+        f"at step {(finished + k) * save_every} (t = {t[k]:g}) q reaches {np.abs(q[k]).max(initial=0.0):.1e} and xi "
+        f"{np.abs(xi[k]).max():.1e}, whose products no float holds. Choose other units, or look for a runaway motion."
+    )
+
+
 def lost_frame(system: System, q: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> FrameDegenerates | None:
     """A failure if a frame built from constraints has degenerated at, or between, the nodes q[1:], q[0] being good.
 
@@ -81,4 +104,23 @@ def lost_frame(system: System, q: np.ndarray, t: np.ndarray, finished: int, save
         "the motions that the constraints allow. Go on from an earlier node, where a new frame is chosen: "
         "simulate(system, q=traj.q[k], v=traj.v[k], ...) with traj = error.trajectory, or give a frame of your own "
         "that is good everywhere (from_velocities)."
+    )
+
+
+def raised(error: Exception, steps: int, asked: int, h: Array) -> RunFailed:
+    """The failure of a chunk in which something raised: a callback of the user's functions, or the machine."""
+    failure = RunFailed(
+        f"between steps {steps + 1} and {steps + asked} (from t = {steps * float(h):g}) an exception ended the run: "
+        f"{in_short(error)}. If the system's functions call back to Python, look there; what was "
+        "computed is in .trajectory."
+    )
+    failure.__cause__ = error
+    return failure
+
+
+def interrupted(steps: int, of: int) -> RunInterrupted:
+    """What Ctrl-C ends a run with."""
+    return RunInterrupted(
+        f"interrupted after {steps} of {of} steps; what was computed is in .trajectory, and a run with a store goes "
+        "on with resume=True."
     )

@@ -4,17 +4,37 @@ xi may have m components (the slip b(q) is filled in) or all n. Vectors over the
 (`momentum`, `structure`, `quasivelocities`); balances along D have m (`hamel_force`).
 """
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
 
-from discrete_hamel import frames
+from discrete_hamel import frames, gibbs_appell
 from discrete_hamel.newton import root
+from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.system import System
+
+F = TypeVar("F", bound=Callable)
+
+
+def _or(gibbs_appell_form: Callable) -> Callable[[F], F]:
+    """The decorated formula; for constraints nonlinear in the velocities, its counterpart in `gibbs_appell`."""
+
+    def decorated(formula: F) -> F:
+        @wraps(formula)
+        def chosen(system: System, *arguments: Any, **named: Any) -> Any:
+            if not isinstance(system, NonlinearSystem):
+                return formula(system, *arguments, **named)
+            named = {name: jnp.asarray(a, float) for name, a in named.items()}
+            return gibbs_appell_form(system, *(jnp.asarray(a, float) for a in arguments), **named)
+
+        return chosen  # type: ignore[return-value]  # the formula's own signature
+
+    return decorated
 
 
 def full(system: System, q: Array, xi: Array) -> Array:
@@ -36,6 +56,7 @@ def structure(system: System, q: ArrayLike, xi: Any = None) -> Array:  # noqa: A
     return system.at(q).structure(q)
 
 
+@_or(gibbs_appell.momentum)
 def momentum(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     """mu = dl/dxi, all n components, varied before the constraint is imposed.   [HE] (5.5)"""
     system, q, xi = _arguments(system, q, xi)
@@ -56,6 +77,7 @@ def _balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
     return mu, coadjoint(system, q, xi, mu) + along_frame + system.force(q, xi)
 
 
+@_or(gibbs_appell.balance)
 def balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
     """(mu_j, F_j) for j = 1..m, the two sides of (H) d/dt mu_j = F_j; what the schemes discretise."""
     mu, force = _balance(system, q, full(system, q, xi))
@@ -73,6 +95,7 @@ def hamel_force(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     return balance(*_arguments(system, q, xi))[1]
 
 
+@_or(gibbs_appell.energy)
 def energy(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     """E = <mu, xi> - l."""
     system, q, xi = _arguments(system, q, xi)
@@ -80,6 +103,7 @@ def energy(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     return mu @ xi - value
 
 
+@_or(gibbs_appell.inertia)
 def inertia(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     """M_ij = d mu_i / d xi^j on D, m x m: what must be regular for the motion to be determined."""
     system, q, xi = _arguments(system, q, xi)
@@ -91,6 +115,7 @@ def _momentum_on_d(system: System, q: Array, free: Array) -> Array:
     return jax.grad(system.lagrangian, 1)(q, full(system, q, free))[: system.rank]
 
 
+@_or(gibbs_appell.vector_field)
 def vector_field(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[Array, Array]:
     """(qdot, xidot) of (H) d/dt mu_j = F_j, qdot = Psi xi, xi^U = b(q), each with all its components.
 
@@ -106,6 +131,7 @@ def vector_field(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[Array, Ar
     return velocity, jnp.concatenate([jnp.linalg.solve(mass, force - drift), slip_rate])
 
 
+@_or(gibbs_appell.reactions)
 def reactions(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     """lambda_a of d/dt dL/dqdot - dL/dq = f + lambda_a A^a, n - m components: a force, not an impulse.
 
@@ -119,12 +145,14 @@ def reactions(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     return (rate - _balance(system, q, xi)[1])[system.rank :]
 
 
+@_or(gibbs_appell.velocities)
 def velocities(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     """qdot = Psi(q) xi."""
     system, q, xi = _arguments(system, q, xi)
     return system.frame(q) @ xi
 
 
+@_or(gibbs_appell.quasivelocities)
 def quasivelocities(system: System, q: ArrayLike, v: ArrayLike) -> Array:
     """xi with Psi(q) xi = v, n components.
 
@@ -140,6 +168,7 @@ def quasivelocities(system: System, q: ArrayLike, v: ArrayLike) -> Array:
     return jnp.concatenate([frames.left_inverse(psi[:, :m], v - psi[:, m:] @ slip), slip])
 
 
+@_or(gibbs_appell.legendre)
 def legendre(system: System, q: Array, p: Array, guess: Array) -> Array:
     """The nodal velocity: xi with mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components."""
     free, _ = root(lambda xi: _momentum_on_d(system, q, xi) - p, guess[: system.rank])

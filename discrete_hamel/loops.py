@@ -1,6 +1,5 @@
 """The two loops under `simulate`: a differentiable scan, and a chunked run on the host that never recompiles."""
 
-from functools import partial
 from typing import Any
 
 import jax
@@ -8,19 +7,23 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from discrete_hamel.diagnosis import failed_step, lost_frame, lost_velocity
-from discrete_hamel.failures import RunFailed
+from discrete_hamel.diagnosis import failed_step, interrupted, lost_frame, lost_velocity, overflown, raised
+from discrete_hamel.failures import RunFailed, RunInterrupted
+from discrete_hamel.inputs import explained
+from discrete_hamel.interrupts import stop_requests
+from discrete_hamel.kernel.choice import chunk as compiled_chunk
 from discrete_hamel.kernel.choice import stepper_for
-from discrete_hamel.kernel.loop import chunk as compiled_chunk
 from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.newton import Report
 from discrete_hamel.progress import Progress
+from discrete_hamel.records import Point, Record
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
+from discrete_hamel.singular_states import met_singular_state
 from discrete_hamel.system import System
-from discrete_hamel.trajectory import RunReport, Trajectory, concatenated, times
+from discrete_hamel.trajectory import RunReport, Trajectory, times
 
 CHUNK = 4096  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
-FEW = 64  # intervals of the plain path where the compiled step failed: together they outweigh trying that again
+FEW = 64  # after a failure of the compiled step the plain path goes on up to a multiple of so many intervals
 CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is longer
 
 
@@ -63,7 +66,7 @@ def _chunk(
     Returns the last good state, the number of good steps, the report of the last step tried, what was saved, and the
     times of the nodes where the scheme keeps them.
     """
-    n = jax.eval_shape(system.frame, state.q).shape[1]
+    n = jax.eval_shape(scheme.velocity, system, state).shape[0]
 
     def buffer(leaf: Array) -> Array:
         return jnp.zeros((CHUNK, *leaf.shape), leaf.dtype)
@@ -101,16 +104,13 @@ def _plain(system: System, scheme: Scheme, state: State, h: Array, ask: int, sav
     return state, int(done), None if solve.converged else solve, _first(saved, whole), _first(clock, whole)
 
 
-def _compiled(stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int) -> tuple:
-    """The same by the compiled step; from where that fails, the plain path with true pivoting goes on for a while."""
+def _compiled(
+    stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int
+) -> tuple[tuple, bool]:
+    """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
     counts = jnp.asarray(ask), jnp.asarray(every)
     state, whole, good, saved = compiled_chunk(stepper, CHUNK, system, scheme, state, h, *counts)
-    done, saved = int(whole) * every, _first(saved, int(whole))
-    if good:
-        return state, done, None, saved, None
-    few = min(FEW, ask - int(whole))
-    state, more, failed, rest, _ = _plain(system, scheme, state, h, few, every)
-    return state, done + more, failed, concatenated([saved, rest]), None
+    return (state, int(whole) * every, None, _first(saved, int(whole)), None), not good
 
 
 def _first(saved: Any, count: int) -> Any:
@@ -127,40 +127,52 @@ def run(
     save_every: int,
     progress: bool,
     compiled: bool,
-) -> tuple[Trajectory, RunFailed | None]:
-    """The run on the host, chunk after chunk through one compiled function: what was computed, and what ended it."""
-    state, first = _start(system, scheme, q, xi, h)
+    record: Record,
+) -> tuple[Trajectory, RunFailed | RunInterrupted | None]:
+    """The run on the host, chunk after chunk through one compiled function: what was computed, and what ended it.
+
+    Nothing depends on where chunks end, so that a run taken up again has the numbers of one never interrupted.
+    """
+    with explained(f"the start of {type(scheme).__name__}"):
+        state, first = _start(system, scheme, q, xi, h)
     stepper = stepper_for(CHUNK, system, scheme, state, h) if compiled else "asked for"
-    advance = _plain if isinstance(stepper, str) else partial(_compiled, stepper)
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
-    empty = (*jax.tree.map(lambda leaf: leaf[None][:0], first), xi[None][:0], Report(*np.zeros((3, 0))))
-    chunks: list[Any] = [empty]
-    t = [np.asarray(times(h, save_every, 0, 1))]
-    finished, last_q = 0, np.asarray(q)[None]
-    failure: RunFailed | None = None
+    (state, finished, plain_until), last = record.begin(state, first, path)
+    failure: RunFailed | RunInterrupted | None = None
     per_chunk = max(1, min(CHUNK, CHUNK_STEPS // save_every))
-    with Progress(intervals * save_every, progress) as bar:
-        while finished < intervals and failure is None:
-            ask = min(per_chunk, intervals - finished)
-            state, done, failed, saved, clock = advance(system, scheme, state, h, ask, save_every)
+    with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests() as stops:
+        while finished < intervals and failure is None and not record.failure:
+            ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False
+            try:
+                if isinstance(stepper, str):
+                    chunk = _plain(system, scheme, state, h, ask, save_every)
+                elif finished < plain_until:
+                    chunk = _plain(system, scheme, state, h, min(ask, plain_until - finished), save_every)
+                else:
+                    chunk, astray = _compiled(stepper, system, scheme, state, h, ask, save_every)
+            except Exception as error:  # the user's functions may do anything
+                failure = raised(error, finished * save_every, ask * save_every, h)
+                break
+            state, done, failed, saved, clock = chunk
             whole, steps = done // save_every, finished * save_every + done
-            t.append(np.asarray(times(h, save_every, finished + 1, whole)) if clock is None else clock)
+            t = np.asarray(times(h, save_every, finished + 1, whole)) if clock is None else clock
             if failed is not None:
                 failure = failed_step(system, scheme, state, h, steps, failed)
             else:
-                track = np.concatenate([last_q, saved[0]])
-                at = np.concatenate([t[-2][-1:], t[-1]])
-                failure = lost_velocity(saved[2], at, finished, save_every) or lost_frame(
-                    system, track, at, finished, save_every
+                at, track, velocities = (
+                    np.concatenate([a[None], b]) for a, b in zip(last, (t, saved[0], saved[2]), strict=True)
                 )
-                last_q = track[-1:]
-            chunks.append(saved)
+                failure = (
+                    lost_velocity(saved[2], at, finished, save_every)
+                    or overflown(track, velocities, at, finished, save_every)
+                    or lost_frame(system, track, at, finished, save_every)
+                    or met_singular_state(system, track, velocities, at, finished, save_every)
+                )
+                last = at[-1], track[-1], velocities[-1]
             finished += whole
+            plain_until = (finished // FEW + 1) * FEW if astray else plain_until
+            failure = record.add(t, saved, Point(state, finished, plain_until)) or failure
             bar.at(steps)
-    *after, xi_mid, report = concatenated(chunks)
-    nodes = [np.concatenate([np.asarray(a)[None], b]) for a, b in zip(first, after, strict=True)]
-    report = RunReport(report.converged.astype(bool), report.iterations.astype(int), report.residual, *path)
-    q_nodes, p_nodes, xi_nodes = nodes
-    return Trajectory(
-        np.concatenate(t), q_nodes, p_nodes, xi_nodes, xi_mid, report, system, scheme, h, state, save_every
-    ), failure
+            if stops and finished < intervals and failure is None:
+                failure = interrupted(finished * save_every, intervals * save_every)
+    return record.ended(state, failure)

@@ -22,8 +22,8 @@ class Report(Pytree):
     residual: Array
 
 
-def root(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Report]:
-    """z with residual(z) = 0, found from `guess`, and its Report.
+def root(residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE) -> tuple[Array, Report]:
+    """z with residual(z) = 0, found from `guess`, and its Report; `negligible` is what may be left out (`finished`).
 
     Differentiable in both modes with respect to whatever `residual` closes over, by the implicit function
     theorem: the iterations are never differentiated.
@@ -37,7 +37,7 @@ def root(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Repor
         return jnp.linalg.solve(jax.jacfwd(linear)(jnp.zeros_like(value)), value)
 
     def solve(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Array]:
-        z, report = newton(residual, guess)
+        z, report = newton(residual, guess, negligible)
         return z, jnp.stack([report.converged, report.iterations, report.residual]).astype(guess.dtype)
 
     # custom_root differentiates what it returns beside the root, so that goes through it as floats.
@@ -45,17 +45,17 @@ def root(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Repor
     return z, Report(converged > 0, iterations.astype(int), size)
 
 
-def newton(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Report]:
+def newton(residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE) -> tuple[Array, Report]:
     """Newton's iteration, ended by `finished`."""
     jacobian = jax.jacfwd(lambda z: (residual(z),) * 2, has_aux=True)
-    weights = units(list(guess))
+    weights = units(guess, jnp.sum(jnp.abs(guess)))
 
     def iterate(carry: tuple) -> tuple:
         z, size, _, count = carry
         j, r = jacobian(z)
         correction = jnp.linalg.solve(j, -r)
-        new = squared_size(list(correction), weights)
-        return z + correction, new, finished(size, new), count + 1
+        new = jnp.sum((correction * weights) ** 2)
+        return z + correction, new, finished(size, new, negligible), count + 1
 
     def unfinished(carry: tuple) -> Array:
         _, _, done, count = carry
@@ -66,30 +66,29 @@ def newton(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Rep
     return z, Report(done & ~jnp.isnan(size), count, jnp.linalg.norm(residual(z)))
 
 
-def units(guess: Sequence[Array]) -> list[Array]:
-    """What multiplies a correction of each unknown to count it in units of round-off.
+def units(guess: Array, total: Array) -> Array:
+    """What multiplies a correction of each unknown to count it in units of round-off; `total` is the sum of |guess|.
 
     An unknown counts relative to itself, so that no choice of units changes the iteration, unless it is small among
     the others: then it may be the difference of larger numbers, and is not expected to be better than they allow.
-    Takes scalars (or lanes of them), as the compiled step has them too.
     """
-    number = jnp.finfo(guess[0].dtype)
-    total = sum((jnp.abs(g) for g in guess), start=jnp.asarray(number.tiny**0.25, guess[0].dtype))
-    return [1 / (number.eps * (jnp.abs(g) + SMALL * total)) for g in guess]
+    number = jnp.finfo(guess.dtype)
+    return 1 / (number.eps * (jnp.abs(guess) + SMALL * (total + number.tiny**0.25)))
 
 
 def squared_size(correction: Sequence[Array], weights: Sequence[Array]) -> Array:
-    """The square of a correction's size in units of round-off; squares, because they are cheap and smooth."""
+    """The square of a correction's size in units of round-off, from scalars (or lanes of them)."""
     squares = [(c * w) ** 2 for c, w in zip(correction, weights, strict=True)]
     return sum(squares[1:], start=squares[0])
 
 
-def finished(size: Array, new: Array) -> Array:
+def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
     """Whether to stop after a correction of squared size `new`, the one before having had `size` (NaN: none before).
 
-    Either it is round-off; or the next one, new (new / size)^2 by quadratic convergence, would be negligible; or
+    Either it is round-off; or the next one, new (new / size)^2 by quadratic convergence, would be `negligible`, in
+    units of round-off (with 0 that is never relied on, which costs an iteration and leaves no bias at all); or
     corrections have stopped shrinking at the level that round-off allows, where going on would spin. A correction
     that is not a number ends the iteration too.
     """
-    converged = (new <= 1) | ((new * new * new <= NEGLIGIBLE**2 * (size * size)) & (new < 0.01 * size))
+    converged = (new <= 1) | ((new * new * new <= negligible**2 * (size * size)) & (new < 0.01 * size))
     return converged | ((new > 0.25 * size) & (new < STALLED**2)) | jnp.isnan(new)

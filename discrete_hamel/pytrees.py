@@ -15,7 +15,8 @@ def static(**options: Any) -> Any:
     return dataclasses.field(metadata={"static": True}, **options)
 
 
-def _is_static(field: dataclasses.Field) -> bool:
+def is_static(field: dataclasses.Field) -> bool:
+    """Whether a field is part of the pytree's structure."""
     if field.metadata.get("static"):
         return True
     if isinstance(field.type, str):
@@ -36,8 +37,8 @@ class Pytree:
         super().__init_subclass__(**options)
         dataclasses.dataclass(frozen=True, eq=False)(cls)
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # made a dataclass by the line above
-        leaves = tuple(f.name for f in fields if not _is_static(f))
-        structure = tuple(f.name for f in fields if _is_static(f))
+        leaves = tuple(f.name for f in fields if not is_static(f))
+        structure = tuple(f.name for f in fields if is_static(f))
 
         def flatten(self: Any) -> tuple:
             keyed = tuple((jax.tree_util.GetAttrKey(name), getattr(self, name)) for name in leaves)

@@ -10,6 +10,8 @@ from scipy.integrate import solve_ivp
 
 from discrete_hamel import checks, hamel
 from discrete_hamel.failures import RunFailed
+from discrete_hamel.nonlinear_systems import FromNonlinearConstraints
+from discrete_hamel.singular_states import left_chart
 from discrete_hamel.system import System
 from discrete_hamel.trajectory import Trajectory
 
@@ -72,4 +74,6 @@ def reference(system: System, q: Any, xi: Any = None, *, v: Any = None, t: Any) 
         samples[times != 0] = solution.y.T
     q, free = np.split(samples, [len(q)], axis=1)
     p, xi = (np.asarray(a) for a in _nodes(system, q, free))
+    if isinstance(system, FromNonlinearConstraints) and (failure := left_chart(system, q, xi, times, 0, 1)):
+        raise failure
     return Trajectory(times, q, p, xi, None, None, system, None, None, None)

@@ -1,16 +1,23 @@
 """simulate: one verb that joins a System, a Scheme and initial data into a Trajectory."""
 
 import warnings
+from contextlib import closing, nullcontext
 from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel import checks
+from discrete_hamel.failures import PHYSICAL
+from discrete_hamel.inputs import explained
 from discrete_hamel.loops import run, scan
+from discrete_hamel.nonlinear_systems import NonlinearSystem
+from discrete_hamel.records import Memory
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.schemes.step_density import TimeTransformed
+from discrete_hamel.stores.recording import Recording
 from discrete_hamel.system import System
 from discrete_hamel.trajectory import Trajectory, marked
 
@@ -28,8 +35,10 @@ def simulate(
     scheme: Scheme | None = None,
     save_every: int = 1,
     on_failure: str = "raise",
-    progress: bool = False,
+    progress: bool = True,
     store: Any = None,
+    resume: bool = False,
+    checkpoint_every: Any = None,
     compiled: bool = True,
 ) -> Trajectory:
     """The trajectory from (q, xi), or (q, v = qdot), over `steps` steps of size h.
@@ -39,15 +48,22 @@ def simulate(
     `xi` has the m free components or all n. `save_every` keeps each so-many-th node and memory to what is kept.
     A step that cannot be solved raises NewtonFailed with the trajectory so far; `on_failure="mark"` returns instead,
     with NaN after that step and `report.converged` False. Under jit, grad and vmap, where nothing can be raised, the
-    latter is what happens. `store` is a path to save to as Zarr when done. `compiled=False` takes the plain path, by
-    which the compiled one is defined; `report.path` says which ran.
+    latter is what happens. `compiled=False` takes the plain path, by which the compiled one is defined; `report.path`
+    says which ran.
+
+    `store` is the path of a Zarr store that grows while the run goes on; the arrays of the trajectory stay there until
+    they are asked for. After `checkpoint_every` steps (an integer) or seconds (a float, or a timedelta; 10.0 if nothing
+    is said) what there is has become safe: whatever kills the run, `resume=True` goes on from there, bit for bit as if
+    nothing had happened, or says what differs from what made the store. Ctrl-C raises RunInterrupted with the
+    trajectory so far. `progress=False` silences the line that a terminal or notebook shows after a second.
 
     >>> import discrete_hamel as dh
     >>> traj = dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=100)
     >>> bool(abs(traj.energy - traj.energy[0]).max() < 1e-13)
     True
     """
-    scheme = DiscreteHamel() if scheme is None else scheme
+    if scheme is None:
+        scheme = NonlinearMidpoint() if isinstance(system, NonlinearSystem) else DiscreteHamel()
     steps, save_every = checks.count("steps", steps, 0), checks.count("save_every", save_every, 1)
     if steps % save_every:
         fewer = steps - steps % save_every
@@ -55,36 +71,49 @@ def simulate(
             f"steps = {steps} is not a multiple of save_every = {save_every}, so the last node would not be saved; "
             f"use steps = {fewer} or {fewer + save_every}."
         )
-    if on_failure not in ("raise", "mark"):
+    if not isinstance(on_failure, str) or on_failure not in ("raise", "mark"):
         raise ValueError(f"on_failure is {on_failure!r}; it is 'raise' or 'mark'.")
     if not isinstance(system, System) or not isinstance(scheme, Scheme):
         raise TypeError(
             f"simulate takes a System and a Scheme (an instance: DiscreteHamel(), not the class); "
             f"got {system!r} and {scheme!r}."
         )
-    if callable(h):
-        scheme, h = TimeTransformed(scheme, h), 1.0
+    scheme = scheme.fitted(system)
+    density = h if callable(h) else None
+    if density is not None:
+        scheme, h = TimeTransformed(scheme, density), 1.0
     h = checks.step_size(h)
     _warn_of_float32(h)
     system, q, xi = checks.initial_data(system, q, xi, v)
+    if density is not None:
+        checks.step_density(density, q, xi)
     if checks.traced(system, scheme, q, xi, h):
         if store is not None:
             raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         return scan(system, scheme, q, xi, h, steps // save_every, save_every)
-    scheme.check(system, q)
-    if store is not None:
-        checks.new_store(store)  # now, not when the run is over and would be lost
-    trajectory, failure = run(
-        system, checks.canonical(scheme), q, xi, h, steps // save_every, save_every, progress, compiled
-    )
-    if store is not None:
-        trajectory.save(store)
+    scheme, nodes = checks.canonical(scheme), steps // save_every + 1
+    checks.finite_parameters(scheme)
+    with explained(f"what {type(scheme).__name__} checks before a run"):
+        scheme.check(system, q)
+    if store is None and (resume or checkpoint_every is not None):
+        raise ValueError("resume and checkpoint_every are about a store; give its path: store='run.zarr'.")
+    with _record(store, system, scheme, q, xi, h, save_every, nodes, checkpoint_every, resume) as record:
+        trajectory, failure = run(system, scheme, q, xi, h, nodes - 1, save_every, progress, compiled, record)
     if failure is None:
         return trajectory
-    if on_failure == "mark":
-        return marked(trajectory, steps // save_every)
+    if on_failure == "mark" and isinstance(failure, PHYSICAL):
+        return marked(trajectory, nodes - 1)
     failure.trajectory = trajectory
     raise failure
+
+
+def _record(
+    store: Any, system: System, scheme: Scheme, q: Array, xi: Array, h: Array, save_every: int, *how: Any
+) -> Any:
+    """What the run is kept in, as a context: memory, or a store that is closed whatever happens."""
+    if store is None:
+        return nullcontext(Memory(system, scheme, h, save_every))
+    return closing(Recording(store, system, scheme, q, xi, h, save_every, *how))
 
 
 def _warn_of_float32(h: Array) -> None:

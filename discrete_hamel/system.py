@@ -1,4 +1,4 @@
-"""What moves: System, and the three ways to make one from plain JAX functions."""
+"""What moves: System, the contract of all systems; `constructors.py` makes them from plain functions."""
 
 import dataclasses
 from collections.abc import Callable
@@ -10,8 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import frames
-from discrete_hamel.adapted import adapted, probes
-from discrete_hamel.pytrees import Pytree, static
+from discrete_hamel.pytrees import Pytree
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +53,7 @@ class System(Pytree):
     rank: ClassVar[Any]  # an int, as class attribute or, where it varies, as static field
     coordinates: ClassVar[tuple[str, ...]] = ()  # names of q, for messages, plots and tables
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
+    clock: ClassVar[Any] = None  # index of the coordinate that is time, t' = 1, if there is one
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         """l(q, xi), xi with all n components: vary first, constrain after."""
@@ -99,191 +99,3 @@ class System(Pytree):
         """At each of several q, how far from degenerate a frame built by the library is: 0 there, and of the other
         sign beyond; at most 1. The user's own frames are the user's: 1."""
         return np.ones(len(q))
-
-
-def from_quasivelocities(
-    l: Callable,  # noqa: E741  # the papers' letter for the Lagrangian in quasi-velocities
-    frame: Callable,
-    rank: int,
-    *,
-    structure: Callable | None = None,
-    slip: Callable | None = None,
-    force: Callable | None = None,
-    params: Any = None,
-) -> System:
-    """A system from l(q, xi) and frame(q); force(q, xi) is an n-covector in the frame.
-
-    `params`, any pytree, is passed as last argument to each function, so that its values are traced, not baked in.
-
-    >>> import jax.numpy as jnp, discrete_hamel as dh
-    >>> def spring(q, xi, k):
-    ...     return 0.5 * (xi @ xi - k * q @ q)
-    >>> oscillator = dh.from_quasivelocities(spring, lambda q, k: jnp.eye(2), rank=2, params=4.0)
-    >>> dh.simulate(oscillator, q=[1.0, 0.0], xi=[0.0, 1.0], h=0.1, steps=5).q.shape
-    (6, 2)
-    """
-    return FromQuasivelocities(rank, l, frame, structure, slip, force, params)
-
-
-def from_velocities(
-    L: Callable,
-    frame: Callable,
-    rank: int,
-    *,
-    slip: Callable | None = None,
-    force: Callable | None = None,
-    params: Any = None,
-) -> System:
-    """A system from L(q, qdot) and frame(q); force(q, qdot) is a covector in coordinates.
-
-    `params`, any pytree, is passed as last argument to each function.
-    """
-    return FromVelocities(rank, L, frame, slip, force, params)
-
-
-def from_constraints(
-    L: Callable, A: Callable, *, b: Callable | None = None, force: Callable | None = None, params: Any = None
-) -> System:
-    """A system from L(q, qdot) and the constraint A(q) qdot = b(q); its frame is built. force(q, qdot): a covector.
-
-    The frame is chosen at the initial point (`adapted.py`): where k coordinate velocities can be solved for all around,
-    xi = (velocities of the other coordinates, A qdot). `system.at(q)` makes the choice by hand, which code that traces
-    q (jit, grad, vmap over q) has to do first.
-
-    >>> import jax.numpy as jnp, discrete_hamel as dh
-    >>> skate = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]]))
-    >>> dh.simulate(skate, q=[0.1, 0, 0], v=[1.0, jnp.cos(0.1), jnp.sin(0.1)], h=0.1, steps=5).xi.shape
-    (6, 3)
-    """
-    return FromConstraints(L, A, b, force, params)
-
-
-def _call(function: Callable, params: Any, *arguments: Array) -> Array:
-    return function(*arguments) if params is None else function(*arguments, params)
-
-
-class FromQuasivelocities(System):
-    """See `from_quasivelocities`."""
-
-    rank: int  # type: ignore[misc]
-    l_of: Callable
-    frame_of: Callable
-    structure_of: Any = static(default=None)
-    slip_of: Any = static(default=None)
-    force_of: Any = static(default=None)
-    params: Any = None
-
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        return _call(self.l_of, self.params, q, xi)
-
-    def frame(self, q: Array) -> Array:
-        return jnp.asarray(_call(self.frame_of, self.params, q))
-
-    def structure(self, q: Array) -> Array:
-        if self.structure_of is None:
-            return frames.structure_functions(self.frame, q)
-        return jnp.asarray(_call(self.structure_of, self.params, q))
-
-    def slip(self, q: Array) -> Array:
-        return System.slip(self, q) if self.slip_of is None else jnp.asarray(_call(self.slip_of, self.params, q))
-
-    def force(self, q: Array, xi: Array) -> Array:
-        return jnp.zeros_like(xi) if self.force_of is None else jnp.asarray(_call(self.force_of, self.params, q, xi))
-
-    @property
-    def brackets_by_autodiff(self) -> bool:
-        return self.structure_of is None
-
-
-class FromVelocities(System):
-    """See `from_velocities`."""
-
-    rank: int  # type: ignore[misc]
-    L_of: Callable
-    frame_of: Callable
-    slip_of: Any = static(default=None)
-    force_of: Any = static(default=None)
-    params: Any = None
-
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        return _call(self.L_of, self.params, q, self.frame(q) @ xi)
-
-    def frame(self, q: Array) -> Array:
-        return jnp.asarray(_call(self.frame_of, self.params, q))
-
-    def slip(self, q: Array) -> Array:
-        return System.slip(self, q) if self.slip_of is None else jnp.asarray(_call(self.slip_of, self.params, q))
-
-    def force(self, q: Array, xi: Array) -> Array:
-        return _force_in_frame(self, q, xi)
-
-
-class FromConstraints(System):
-    """See `from_constraints`; `choice` is the construction of its frame, made by `at`."""
-
-    L_of: Callable
-    A_of: Callable
-    b_of: Any = static(default=None)
-    force_of: Any = static(default=None)
-    params: Any = None
-    choice: Any = None
-
-    @property
-    def rank(self) -> Any:
-        if self.choice is None:
-            raise ValueError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
-        return len(self.choice.free)
-
-    def one_forms(self, q: Array) -> Array:
-        """A(q), k x N."""
-        return jnp.asarray(_call(self.A_of, self.params, q))
-
-    def at(self, q: Array) -> System:
-        if self.choice is not None:
-            return self
-        if isinstance(q, jax.core.Tracer):
-            raise ValueError(
-                "the frame of a system from constraints is chosen at a point, and this q is traced by jax "
-                "(jit, grad or vmap). Choose it first, outside: system = system.at(q0)."
-            )
-        q = jnp.asarray(q, float)
-        shape = jax.eval_shape(self.one_forms, q).shape
-        if len(shape) != 2 or shape[1] != len(q):
-            raise ValueError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
-        return self.replace(choice=adapted(np.asarray(_one_forms(self, probes(np.asarray(q))))))
-
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        return _call(self.L_of, self.params, q, self.frame(q) @ xi)
-
-    def frame(self, q: Array) -> Array:
-        ready: Any = self.at(q)
-        return ready.choice.frame(self.one_forms(q))
-
-    def slip(self, q: Array) -> Array:
-        if self.b_of is None:
-            return jnp.zeros(len(self.one_forms(q)))
-        return jnp.asarray(_call(self.b_of, self.params, q))
-
-    def force(self, q: Array, xi: Array) -> Array:
-        return _force_in_frame(self, q, xi)
-
-    def frame_margins(self, q: Any) -> np.ndarray:
-        return np.asarray(_margins(self, q))
-
-
-@jax.jit
-def _one_forms(system: FromConstraints, q: Array) -> Array:
-    return jax.vmap(system.one_forms)(q)
-
-
-@jax.jit
-def _margins(system: FromConstraints, q: Array) -> Array:
-    return jax.vmap(lambda point: system.choice.margin(system.one_forms(point)))(q)
-
-
-def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
-    """f_j = <f, u_j> for a force given as a covector f(q, qdot) in coordinates."""
-    if system.force_of is None:
-        return jnp.zeros_like(xi)
-    psi = system.frame(q)
-    return psi.T @ _call(system.force_of, system.params, q, psi @ xi)

@@ -11,6 +11,13 @@ from discrete_hamel import hamel
 from discrete_hamel.pytrees import Pytree, static
 from discrete_hamel.system import System
 
+PIECE = 1 << 16  # nodes at which energy and invariants are evaluated at once
+
+
+def _known(array: Any) -> bool:
+    """Whether an array's numbers are in memory or in a store, rather than traced by jax or on its devices."""
+    return not isinstance(array, jax.Array) and hasattr(array, "__array__")
+
 
 class RunReport(Pytree):
     """How the solves went, one entry an interval between saved nodes, and which path ran."""
@@ -22,14 +29,15 @@ class RunReport(Pytree):
     reason: str = ""
 
     def __repr__(self) -> str:
-        if not isinstance(self.converged, np.ndarray) or self.converged.ndim != 1:
+        if not _known(self.converged) or self.converged.ndim != 1:
             return f"RunReport(converged={self.converged}, path={self.path!r})"
         if not len(self.converged):
             return f"RunReport(no steps, path={self.path!r})"
-        failed = int(np.sum(~self.converged))
+        failed = int(np.sum(~np.asarray(self.converged)))
         counts = f"{len(self.converged) - failed} converged, {failed} failed"
-        iterations = f"iterations {int(self.iterations.min())} to {int(self.iterations.max())}"
-        return f"RunReport({counts}, {iterations}, residual <= {np.nanmax(self.residual):.1e}, path={self.path!r})"
+        iterations = f"iterations {int(np.min(self.iterations))} to {int(np.max(self.iterations))}"
+        residual = f"residual <= {np.nanmax(np.asarray(self.residual)):.1e}"
+        return f"RunReport({counts}, {iterations}, {residual}, path={self.path!r})"
 
 
 @partial(jax.jit, static_argnums=0)
@@ -37,7 +45,8 @@ def _along(function: Any, system: System, q: Array, xi: Array) -> Any:
     return jax.vmap(partial(function, system))(q, xi)
 
 
-def _invariants_at(system: System, q: Array, xi: Array) -> dict[str, Array]:
+def invariants_at(system: System, q: Array, xi: Array) -> dict[str, Array]:
+    """Energy and the system's own invariants at one node, by name."""
     values = {"energy": hamel.energy(system, q, xi)}
     return values | {name: function(q, xi) for name, function in system.invariants().items()}
 
@@ -62,12 +71,17 @@ class Trajectory(Pytree):
     save_every: int = static(default=1)
 
     def _evaluate(self, function: Any) -> Any:
-        if not isinstance(self.q, np.ndarray):
+        if not _known(self.q):
             return _along(function, self.system, self.q, self.xi)
-        # Padded to a power of two, so that trajectories of many lengths share few compilations.
-        nodes = len(self.q)
+        # In pieces, so that memory does not grow with what is read from a store, and padded to a power of two, so that
+        # trajectories of many lengths share few compilations.
+        return concatenated([self._piece(function, k) for k in range(0, len(self.q), PIECE)])
+
+    def _piece(self, function: Any, begin: int) -> Any:
+        q, xi = self.q[begin : begin + PIECE], self.xi[begin : begin + PIECE]
+        nodes = len(q)
         more = (1 << (nodes - 1).bit_length()) - nodes
-        q, xi = (np.pad(a, ((0, more), (0, 0)), mode="edge") for a in (self.q, self.xi))
+        q, xi = (np.pad(a, ((0, more), (0, 0)), mode="edge") for a in (q, xi))
         return jax.tree.map(lambda leaf: np.asarray(leaf)[:nodes], _along(function, self.system, q, xi))
 
     @property
@@ -82,13 +96,13 @@ class Trajectory(Pytree):
 
     def invariants(self) -> dict[str, Array]:
         """Energy and the system's own invariants at the nodes, by name."""
-        return self._evaluate(_invariants_at)
+        return self._evaluate(invariants_at)
 
     def __len__(self) -> int:
         return len(self.t)
 
     def __repr__(self) -> str:
-        if not isinstance(self.t, np.ndarray) or self.t.ndim != 1:
+        if not _known(self.t) or self.t.ndim != 1:
             return f"Trajectory of {type(self.system).__name__}, traced by jax"
         scheme = "reference" if self.scheme is None else f"{type(self.scheme).__name__}, h = {float(self.h):g}"
         return (

@@ -1,11 +1,14 @@
 """dh.compare: one table of what the schemes do, whose numbers are those of the runs."""
 
 import functools
+import io
+import sys
 
 import numpy as np
 import pytest
 
 import discrete_hamel as dh
+from discrete_hamel import progress
 from discrete_hamel.analysis import trend
 
 SLEIGH = dh.systems.ChaplyginSleigh()
@@ -100,3 +103,51 @@ def test_a_trend_is_found_with_an_honest_error_bar():
     assert 0.90 < within < 0.99
     assert not trend(t, np.cos(30 * t)).significant
     assert trend(t, np.cos(30 * t) + 1e-3 * t).significant
+
+
+def test_the_constraint_is_that_of_the_chords_by_hand():
+    """|y' cos theta - x' sin theta| of (q_{k+1} - q_k)/h at the chord's middle, in the larger of its components."""
+    run = dh.simulate(SLEIGH, *START, h=0.05, steps=80, scheme=dh.Leapfrog())
+    theta, chord = (run.q[1:, 0] + run.q[:-1, 0]) / 2, np.diff(run.q, axis=0) / 0.05
+    across = np.abs(chord[:, 2] * np.cos(theta) - chord[:, 1] * np.sin(theta))
+    wanted = np.max(across * np.maximum(np.abs(np.cos(theta)), np.abs(np.sin(theta))))
+    assert table()["Leapfrog()"].constraint == pytest.approx(wanted, rel=1e-6)
+
+
+def test_the_table_shows_every_number():
+    """Its head, and for each scheme step, error, fitted drift, energy, constraint, time and iterations."""
+    head, *lines = repr(table()).split("\n")[1:6]
+    assert [
+        word for word in ("error", "drift", "energy off", "constraint", "us/step", "Newton") if word not in head
+    ] == []
+    for row, line in zip(table().rows, lines, strict=False):
+        cells = (row.scheme, "0.05", f"{row.error:.1e}", str(row.drift["energy"]), f"{row.deviation['energy']:.1e}")
+        assert [cell for cell in (*cells, f"{row.constraint:.1e}", f"{row.iterations:.1f}") if cell not in line] == []
+
+
+def test_the_fitted_slope_is_that_of_the_energy():
+    """Of the scheme that drifts most, tau = 0, against NumPy's straight line through all nodes."""
+    run = dh.simulate(SLEIGH, *START, h=0.05, steps=80, scheme=dh.DiscreteHamel(tau=0.0))
+    slope, error = table()["DiscreteHamel(tau=0.0)"].drift["energy"]
+    assert slope == pytest.approx(np.polyfit(run.t, run.energy, 1)[0], rel=0.05)
+    assert 0 < error < abs(slope)
+
+
+class Watched(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_progress_bar_counts_the_schemes(monkeypatch):
+    monkeypatch.setattr(progress, "SILENT", 0.0)
+    monkeypatch.setattr(progress, "APART", 0.0)
+    shown = Watched()
+    monkeypatch.setattr(sys, "stderr", shown)
+    dh.compare(SLEIGH, *START, schemes=SCHEMES[:2], h=0.05, t_end=1.0, progress=True)
+    assert "1 of 2 schemes" in shown.getvalue()
+    assert "2 of 2 schemes" in shown.getvalue()
+    assert "steps" not in shown.getvalue()  # the runs inside stay silent
+    quiet = Watched()
+    monkeypatch.setattr(sys, "stderr", quiet)
+    dh.compare(SLEIGH, *START, schemes=SCHEMES[:1], h=0.05, t_end=1.0, progress=False)
+    assert quiet.getvalue() == ""

@@ -13,17 +13,21 @@ import discrete_hamel as dh
 PACKAGE = Path(dh.__file__).parent
 # From the ground up: a module may import from its own layer's folder and from layers below it.
 LAYERS = (
-    {"pytrees", "failures", "progress"},
-    {"newton", "frames", "adapted"},
-    {"system"},
-    {"hamel"},
-    {"systems", "schemes"},
+    {"pytrees", "failures", "progress", "interrupts", "inputs"},
+    {"newton", "frames", "adapted", "programs"},
+    {"system", "charts"},
+    {"nonlinear_systems"},
+    {"gibbs_appell"},
+    {"hamel", "constructors", "around", "singular_states"},
+    {"prescribed"},
+    {"systems", "schemes", "forces", "nonlinear_data", "gauss_principle", "linear_velocities"},
     {"kernel"},
     {"checks", "diagnosis", "trajectory"},
-    {"loops", "references"},
+    {"records"},
+    {"loops", "stores", "references", "balances"},
     {"simulation", "archive"},
-    {"analysis", "ensembles", "fields"},
-    {"plots", "animate", "calls", "names"},
+    {"analysis", "control", "ensembles", "fields"},
+    {"plots", "animate", "calls", "names", "launch"},
     {"cli"},
 )
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}

@@ -1,11 +1,14 @@
 """What to ask of a motion or of a scheme once it runs."""
 
+from discrete_hamel.analysis.actions import generator
 from discrete_hamel.analysis.audits import Audit, Standing, audit, wandering
+from discrete_hamel.analysis.branches import Branch, branch
 from discrete_hamel.analysis.comparison import Comparison, compare
 from discrete_hamel.analysis.conserved_momenta import HiddenMomenta
 from discrete_hamel.analysis.distributions import Bundles, Connection, bundles, nonholonomic_connection
 from discrete_hamel.analysis.events import Crossings, crossings, section
-from discrete_hamel.analysis.hidden_constants import Flatness, flatness, hidden_momenta
+from discrete_hamel.analysis.flat_systems import Flatness, flatness
+from discrete_hamel.analysis.hidden_constants import hidden_momenta
 from discrete_hamel.analysis.linearisations import Linearisation, Stability
 from discrete_hamel.analysis.lyapunov import LyapunovExponents, lyapunov_exponents
 from discrete_hamel.analysis.measures import (
@@ -17,6 +20,7 @@ from discrete_hamel.analysis.measures import (
 )
 from discrete_hamel.analysis.momenta import (
     Noether,
+    horizontal,
     momentum_equation,
     momentum_residual,
     noether,
@@ -26,6 +30,7 @@ from discrete_hamel.analysis.poisson import Integrability, bracket_matrix, integ
 from discrete_hamel.analysis.preservation import Preservation, structural_stability
 from discrete_hamel.analysis.reductions import Reduced, Shift, reduced
 from discrete_hamel.analysis.relative_equilibria import RelativeEquilibrium, family, relative_equilibrium
+from discrete_hamel.analysis.several_shapes import ShapeMomenta
 from discrete_hamel.analysis.spectra import Spectrum, spectrum
 from discrete_hamel.analysis.symmetries import Invariance, cyclic_coordinates, invariance
 from discrete_hamel.analysis.thresholds import threshold
@@ -34,6 +39,7 @@ from discrete_hamel.analysis.wrong_ways import ConstrainedFirst, WithoutBracket,
 
 __all__ = [
     "Audit",
+    "Branch",
     "Bundles",
     "Comparison",
     "Connection",
@@ -49,6 +55,7 @@ __all__ = [
     "Preservation",
     "Reduced",
     "RelativeEquilibrium",
+    "ShapeMomenta",
     "Shift",
     "Spectrum",
     "Stability",
@@ -58,6 +65,7 @@ __all__ = [
     "WrongWay",
     "audit",
     "bracket_matrix",
+    "branch",
     "bundles",
     "compare",
     "crossings",
@@ -65,7 +73,9 @@ __all__ = [
     "divergence",
     "family",
     "flatness",
+    "generator",
     "hidden_momenta",
+    "horizontal",
     "integrable",
     "invariance",
     "jacobiator",

@@ -53,7 +53,7 @@ def adjoint(system: System, symmetries: Chosen, shape: Shape, q: Array) -> Adjoi
     _, change = jax.jvp(metric, (q,), (velocity,))
     _, turn = jax.jvp(slope, (q,), (velocity,))
     vertical = jnp.eye(m) - jnp.outer(kappa, dr)
-    growth = _growth(system, symmetries, q, k, vertical)
+    growth = growth_of(system, symmetries, q, k, vertical)
     mixed = jnp.einsum("sab,a,bc->sc", growth, kappa, vertical)
     along = jnp.einsum("sab,a,b->s", growth, kappa, kappa)
     rate = jnp.linalg.solve(k, -(jnp.outer(dr, along) + 2 * mixed.T))
@@ -61,7 +61,7 @@ def adjoint(system: System, symmetries: Chosen, shape: Shape, q: Array) -> Adjoi
     return Adjoint(k, change, dr, turn, kappa, growth, rate, lift, velocity)
 
 
-def _growth(system: System, symmetries: Chosen, q: Array, k: Array, vertical: Array) -> Array:
+def growth_of(system: System, symmetries: Chosen, q: Array, k: Array, vertical: Array) -> Array:
     """sigma^j F_j(v) and what the invariance of sigma adds along the orbit, as symmetric matrices [sigma, v, v]."""
     m = system.rank
     force = 0.5 * jax.hessian(lambda v: hamel.balance(system, q, v)[1])(jnp.zeros(m))

@@ -8,15 +8,17 @@ import numpy as np
 
 from discrete_hamel.analysis.comparison import constraint_residual
 from discrete_hamel.analysis.momenta import momentum_residual
-from discrete_hamel.analysis.trends import Trend, trend
-from discrete_hamel.schemes import CortesMartinez, DiscreteHamel, EnergyExact, StaggeredHamel
+from discrete_hamel.analysis.nonlinear_residuals import midpoint_residuals, reactions_work
+from discrete_hamel.analysis.trends import UNKNOWN, Trend
+from discrete_hamel.analysis.trends import drift as drift_of
+from discrete_hamel.nonlinear_systems import NonlinearSystem
+from discrete_hamel.schemes import CortesMartinez, DiscreteHamel, EnergyExact, NonlinearMidpoint, StaggeredHamel
 from discrete_hamel.trajectory import Trajectory
 
 ROUNDOFF = 1e-12  # times the square root of the number of steps: what an exact quantity may wander
 ONE_CHORD = (DiscreteHamel, CortesMartinez, StaggeredHamel, EnergyExact)  # q_{k+1} - q_k itself is in D
 SINGLE_STEPS = "asked of single steps of one size only"
 FEWEST = 64  # nodes for an exponent of wandering
-MISSING = Trend(float("nan"), float("nan"))
 
 
 class Standing(Enum):
@@ -34,7 +36,7 @@ class Line(NamedTuple):
     size: float  # largest deviation, or largest residual
     standing: Standing
     holds: bool | None
-    drift: Trend = MISSING
+    drift: Trend = UNKNOWN
     wandering: float = float("nan")  # exponent: 0 bounded, 1/2 a random walk, 1 a drift
     note: str = ""
 
@@ -100,9 +102,9 @@ def audit(trajectory: Trajectory) -> Audit:
         raise ValueError("an audit is of a run of a scheme (dh.simulate); a reference motion has none.")
     invariants = {name: np.asarray(values) for name, values in trajectory.invariants().items()}
     steps = max(1, (len(trajectory.t) - 1) * trajectory.save_every)
-    lines = [_constraint(trajectory, steps)]
-    lines += [_invariant(trajectory, name, values, steps) for name, values in invariants.items()]
-    lines += [_momentum(trajectory, steps), _newton(trajectory)]
+    first, last = (_nonlinear if isinstance(trajectory.system, NonlinearSystem) else _linear)(trajectory, steps)
+    lines = [first, *(_invariant(trajectory, name, values, steps) for name, values in invariants.items())]
+    lines += [last, _newton(trajectory)]
     title = (
         f"{type(trajectory.system).__name__} by {trajectory.scheme!r}, h = {float(trajectory.h):g}, {steps} steps to "
         f"t = {trajectory.t[-1]:g}"
@@ -121,6 +123,16 @@ def wandering(values: Any) -> float:
     >>> round(wandering(walk), 1), round(wandering(np.arange(1000.0)), 1)
     (0.5, 1.0)
     """
+    exponent = _exponent(values)
+    if np.isnan(exponent):
+        raise ValueError(
+            f"an exponent of wandering needs {FEWEST} values at least, finite and not all alike at any lag; these "
+            f"{len(np.atleast_1d(values))} are not, so they say nothing about how far a series goes in time."
+        )
+    return exponent
+
+
+def _exponent(values: Any) -> float:
     values = np.asarray(values, float)
     if len(values) < FEWEST or not np.all(np.isfinite(values)) or not np.ptp(values):
         return float("nan")
@@ -130,6 +142,31 @@ def wandering(values: Any) -> float:
         return float("nan")
     late = slice(len(lags) // 2, None)
     return float(np.polyfit(np.log(lags[late]), np.log(sizes[late]), 1)[0])
+
+
+def _linear(trajectory: Trajectory, steps: int) -> tuple[Line, Line]:
+    return _constraint(trajectory, steps), _momentum(trajectory, steps)
+
+
+def _nonlinear(trajectory: Trajectory, steps: int) -> tuple[Line, Line]:
+    """Constraint and equations where qdot = psi(q, z): nodes satisfy it by their form, so the chords are asked."""
+    what = ("constraint", "variational equations")
+    if trajectory.save_every != 1 or trajectory.scheme.time(trajectory.final) is not None or len(trajectory.t) < 2:
+        first, last = (Line(name, float("nan"), Standing.NOT_CLAIMED, None, note=SINGLE_STEPS) for name in what)
+        return first, last
+    sizes = midpoint_residuals(trajectory)
+    if not isinstance(trajectory.scheme, NonlinearMidpoint):
+        note = "exact at nodes; (N1), (N2) at the middle, measured here, are not this scheme's equations"
+        first, last = (
+            Line(name, size, Standing.NOT_CLAIMED, None, note=note) for name, size in zip(what, sizes, strict=True)
+        )
+        return first, last
+    speed = float(np.max(np.abs(trajectory.v))) + float(np.max(np.abs(trajectory.q))) / abs(float(trajectory.h))
+    first, last = (
+        Line(name, size, Standing.THEOREM, size < ROUNDOFF * steps**0.5 * (1 + speed))
+        for name, size in zip(what, sizes, strict=True)
+    )
+    return first, last
 
 
 def _constraint(trajectory: Trajectory, steps: int) -> Line:
@@ -162,9 +199,10 @@ def _invariant(trajectory: Trajectory, name: str, values: np.ndarray, steps: int
     declared = trajectory.system.invariants().get(name)
     kept = getattr(declared, "kept", None)
     size = float(np.max(np.abs(values - values[0])))
-    drift = trend(np.asarray(trajectory.t), values) if len(values) > 1 else MISSING
-    found = wandering(values)
-    if _exact(trajectory.scheme, name, kept):
+    drift = drift_of(np.asarray(trajectory.t), values)
+    found = _exponent(values)
+    lossy = name == "energy" and isinstance(trajectory.system, NonlinearSystem) and reactions_work(trajectory)
+    if _exact(trajectory.scheme, name, kept) and not lossy:
         holds = size < ROUNDOFF * steps**0.5 * max(1.0, abs(float(values[0])))
         return Line(name, size, Standing.THEOREM, holds, drift, found)
     if kept == "bounded" and trajectory.scheme.symmetric:

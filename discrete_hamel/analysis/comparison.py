@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import checks
-from discrete_hamel.analysis.trends import Trend, trend
+from discrete_hamel.analysis.trends import Trend, drift
 from discrete_hamel.failures import RunFailed
 from discrete_hamel.progress import Progress
 from discrete_hamel.references import reference
@@ -21,6 +21,8 @@ from discrete_hamel.trajectory import Trajectory
 
 SAMPLES = 200  # times at which a trajectory is held against the reference
 LONG = 5.0  # seconds that a run may take to be timed three times over
+SHORT = 0.1  # seconds below which a run is not timed well
+MOST = 10**7  # steps that are taken for the sake of the clock
 
 
 class Row(NamedTuple):
@@ -108,14 +110,14 @@ def compare(
     h: float,
     t_end: float,
     equal_cost: bool = False,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Comparison:
     """One table of what the schemes do with the motion from (q, xi), or (q, v), to time t_end.
 
     Per scheme: error against `dh.reference`, drift of energy and of the system's invariants with error bars, the
     constraint, time and Newton iterations per step. All take the step h; with `equal_cost` the first does, and the
     others as many steps to t_end as cost the same time. A scheme that refuses or fails is a row with its reason.
-    `schemes` may be a dict, whose keys then name the rows.
+    `schemes` may be a dict, whose keys then name the rows. `progress=False` silences the line that counts them.
 
     >>> import discrete_hamel as dh
     >>> found = dh.compare(dh.systems.ChaplyginSleigh(), [0.1, 0, 0], [1.5, -0.3], h=0.05, t_end=1.0,
@@ -153,17 +155,28 @@ def _affordable(system: System, q: Array, xi: Array, scheme: Scheme, t_end: floa
 
 
 def _timed(system: System, q: Array, xi: Array, scheme: Scheme, h: float, steps: int) -> tuple[Trajectory, float]:
-    """The run and its time per step, without what a run costs before its first step."""
+    """The run and its time per step, without what a run costs before its first step.
 
-    def clocked(steps: int) -> tuple[Trajectory, float]:
+    A run too short for the clock is timed eight times as long, and so on, as far as the scheme gets.
+    """
+
+    def clocked(many: int, on_failure: str = "mark") -> tuple[Trajectory, float]:
+        options: dict[str, Any] = {"save_every": max(1, many // steps), "on_failure": on_failure, "progress": False}
         began = time.perf_counter()
-        return simulate(system, q, xi, h=h, steps=steps, scheme=scheme), time.perf_counter() - began
+        return simulate(system, q, xi, h=h, steps=many, scheme=scheme, **options), time.perf_counter() - began
 
-    trajectory, seconds = clocked(steps)  # compiles
-    for _ in range(1 if seconds > LONG else 3):
-        seconds = min(seconds, clocked(steps)[1])
-    before = min(clocked(0)[1] for _ in range(3))
-    return trajectory, max(seconds - before, 1e-9) / steps
+    trajectory, seconds = clocked(steps, on_failure="raise")  # compiles
+    if seconds < LONG:
+        seconds = clocked(steps)[1]
+    before, many = min(clocked(0)[1] for _ in range(3)), steps
+    while seconds < 3 * before + SHORT and many < MOST:
+        longer, took = clocked(8 * many)
+        if not np.all(longer.report.converged):
+            break
+        many, seconds = 8 * many, took
+    if seconds < LONG:
+        seconds = min(seconds, *(clocked(many)[1] for _ in range(3)))
+    return trajectory, max(seconds - before, 1e-9) / many
 
 
 def _row(label: str, system: System, q: Array, xi: Array, scheme: Scheme, t_end: float, steps: int) -> Row:
@@ -182,7 +195,7 @@ def _row(label: str, system: System, q: Array, xi: Array, scheme: Scheme, t_end:
         h,
         steps,
         float(np.max(errors)),
-        {name: trend(run.t, values) for name, values in invariants.items()},
+        {name: drift(run.t, values) for name, values in invariants.items()},
         {name: float(np.max(np.abs(values - values[0]))) for name, values in invariants.items()},
         constraint_residual(run),
         seconds,

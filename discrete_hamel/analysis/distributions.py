@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import checks
-from discrete_hamel.analysis import phase_space
+from discrete_hamel.analysis import hypotheses, phase_space
 from discrete_hamel.analysis.phase_space import Chosen, Symmetries
 from discrete_hamel.analysis.symmetries import components
 from discrete_hamel.system import System
@@ -53,7 +53,7 @@ def _vertical(symmetries: Chosen, system: System, q: Array) -> Array:
 def bundles(system: System, q: Any, *, symmetries: Symmetries = None) -> Bundles:
     """D, V, S = V & D, H = D & S^perp, N = V & S^perp, R = (D + V)^perp at q, in the kinetic metric.   [MD] 6; [QS] 4
 
-    `symmetries` maps names to generators q -> qdot; by default those that the system declares.
+    `symmetries` are those that the system declares, or by name what `generator` takes, or cyclic coordinates.
 
     >>> import discrete_hamel as dh
     >>> bundles(dh.systems.RollingDisk(), [0.3, 0, 0, 0, 0])
@@ -73,11 +73,11 @@ def bundles(system: System, q: Any, *, symmetries: Symmetries = None) -> Bundles
 def _at(system: System, q: Any, symmetries: Symmetries) -> tuple[System, Array, np.ndarray, np.ndarray]:
     rest = jnp.zeros(system.at(jnp.asarray(q, float)).rank)
     system, q, xi = checks.initial_data(system, q, rest, None)
-    vertical, metric = (np.asarray(a) for a in _raw(phase_space.chosen(symmetries), system, q, xi))
+    vertical, metric = (np.asarray(a) for a in _raw(phase_space.chosen(system, symmetries, q), system, q, xi))
     if not vertical.shape[1]:
         raise ValueError(
             f"{type(system).__name__} declares no symmetries, so it has no vertical directions here; pass symmetries="
-            "a dict of names to generators q -> qdot."
+            "a dict of names to generators q -> qdot or to actions g(s, q), or a list of cyclic coordinates."
         )
     least = float(np.min(np.linalg.eigvalsh(metric)))
     if least < 1e-12:
@@ -108,7 +108,7 @@ class Connection(NamedTuple):
 
     vertical: np.ndarray  # n x n, the projection of D to S
     horizontal: np.ndarray  # n x n, the projection of D to H
-    curvature: np.ndarray  # B[k, i, j]: the part in S of -[hor u_i, hor u_j], i, j = 1..m
+    curvature: np.ndarray  # B[k, i, j]: the part in S, by the metric, of -[hor u_i, hor u_j], i, j = 1..m
     across: np.ndarray  # the same brackets' part out of D, along U: zero iff H closes within D
     locked_inertia: np.ndarray  # <<e_a, e_b>> on the basis `basis` of S
     basis: np.ndarray  # of S, orthonormal as vectors of frame components
@@ -137,7 +137,7 @@ def _connection(symmetries: Chosen, off_d: bool, in_d: bool, system: System, q: 
     along = jnp.einsum("kjx,xi->kij", slopes, system.frame(q) @ fields)  # (hor u_i)[hor u_j]
     bracket = jnp.einsum("kab,ai,bj->kij", system.structure(q), fields, fields) + along - jnp.swapaxes(along, 1, 2)
     at = projection(q)
-    return at, -jnp.einsum("kl,lij->kij", at, bracket.at[m:].set(0.0)), bracket[m:]
+    return at, -jnp.einsum("kl,lij->kij", at, bracket), bracket[m:]
 
 
 def nonholonomic_connection(system: System, q: Any, *, symmetries: Symmetries = None) -> Connection:
@@ -149,9 +149,10 @@ def nonholonomic_connection(system: System, q: Any, *, symmetries: Symmetries = 
     ((2, 2), True)
     """
     here = bundles(system, q, symmetries=symmetries)
+    hypotheses.natural(system, jnp.asarray(q, float), "the nonholonomic connection")
     system, q = system.at(jnp.asarray(q, float)), jnp.asarray(q, float)
     off_d, in_d = here.S.shape[1] < here.V.shape[1], here.S.shape[1] > 0
-    found = _connection(phase_space.chosen(symmetries), off_d, in_d, system, q)
+    found = _connection(phase_space.chosen(system, symmetries), off_d, in_d, system, q)
     vertical, curvature, across = (np.asarray(a) for a in found)
     basis = phase_space.independent(here.S)
     on_d = np.diag((np.arange(len(vertical)) < system.rank).astype(float))

@@ -1,28 +1,24 @@
 """Events and Poincare sections: where a function of (q, xi) crosses zero, within the scheme's own step."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
-from discrete_hamel import checks, hamel
-from discrete_hamel.analysis.discrete_maps import remembered
+from discrete_hamel import checks
+from discrete_hamel.analysis import partial_steps
+from discrete_hamel.analysis.node_states import Nodes, continued, nodes_of, remembers
+from discrete_hamel.analysis.partial_steps import Ends, Function
 from discrete_hamel.loops import CHUNK
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.step_density import TimeTransformed
 from discrete_hamel.simulation import simulate
 from discrete_hamel.system import System
 from discrete_hamel.trajectory import Trajectory
 
-ITERATIONS = 60  # bisections at worst, of the fraction of a step
 LONGEST = 10**7  # steps without enough crossings after which a section is given up
-
-Function = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,60 +29,21 @@ class Crossings:
     q: np.ndarray
     xi: np.ndarray
     step: np.ndarray
-    sense: np.ndarray  # +1 upward, -1 downward
+    sense: np.ndarray  # +1 upward, -1 downward, 0 where zero is only touched
     value: np.ndarray  # what is left of the function there
 
     def __len__(self) -> int:
         return len(self.t)
 
 
-@partial(jax.jit, static_argnums=0)
-def _along(function: Function, q: Array, xi: Array) -> Array:
-    return jax.vmap(function)(q, xi)
-
-
-@partial(jax.jit, static_argnums=0)
-def _located(function: Function, system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple:
-    """The fraction of the step from each (q, xi) at which the function of the step's end vanishes, and that end."""
-
-    def one(q: Array, xi: Array) -> tuple:
-        state = scheme.start(system, q, xi, h)
-
-        def end(fraction: Array) -> tuple[Array, Array, Array]:
-            new, _ = scheme.step(system, state, fraction * h)
-            velocity = scheme.velocity(system, new)
-            return function(new.q, velocity), new.q, velocity
-
-        def narrow(_: Any, bracket: tuple) -> tuple:
-            """Regula falsi, Illinois weights: superlinear, and never out of the bracket."""
-            low, high, at_low, at_high = bracket
-            middle = jnp.where(at_high == at_low, (low + high) / 2, high - at_high * (high - low) / (at_high - at_low))
-            middle = jnp.clip(middle, jnp.minimum(low, high), jnp.maximum(low, high))
-            value = end(middle)[0]
-            crossed = value * at_high < 0
-            return jnp.where(crossed, high, low), middle, jnp.where(crossed, at_high, at_low / 2), value
-
-        def going(carry: tuple) -> Array:
-            count, (low, high, _, at_high) = carry
-            return (count < ITERATIONS) & (at_high != 0) & (jnp.abs(high - low) > 2 * jnp.finfo(q.dtype).eps)
-
-        def again(carry: tuple) -> tuple:
-            return carry[0] + 1, narrow(None, carry[1])
-
-        zero, whole = jnp.zeros(()), jnp.ones(())
-        start = (zero, whole, function(q, hamel.full(system, q, xi[: system.rank])), end(whole)[0])
-        _, (_, fraction, _, _) = jax.lax.while_loop(going, again, (0, start))
-        return fraction, *end(fraction)
-
-    return jax.lax.map(lambda pair: one(*pair), (q, xi))
-
-
 def crossings(trajectory: Trajectory, function: Function, *, sense: int = 0) -> Crossings:
-    """Where function(q, xi) changes sign along a trajectory, to round-off: each time one step, from the node before, of
+    """Where function(q, xi) is zero along a trajectory, to round-off: each time one step, from the node before, of
     the scheme itself, of a length h s with 0 < s <= 1 at whose end the function is zero.
 
-    The trajectory is not touched: it goes on from node to node. `sense` +1 keeps the upward ones, -1 the downward. Two
-    crossings within a step cancel, and a zero that is only touched is not seen.
+    The trajectory is not touched: it goes on from node to node. `sense` +1 keeps the upward ones, -1 the downward; 0
+    keeps both and those where zero is only touched. Two crossings within one step are found, and told from a touch, if
+    the function turns once there; one that turns more often within a step asks for smaller steps. Where the scheme
+    remembers more than the nodes (Leapfrog, varying steps) the run is done again to have it.
 
     >>> import discrete_hamel as dh
     >>> ball = dh.systems.SphericalPendulumAngles()
@@ -95,25 +52,6 @@ def crossings(trajectory: Trajectory, function: Function, *, sense: int = 0) -> 
     >>> len(swings), bool(abs(swings.q[:, 0]).max() < 1e-13)
     (3, True)
     """
-    _locatable(trajectory)
-    q, xi = jnp.asarray(trajectory.q), jnp.asarray(trajectory.xi)
-    values = np.asarray(_along(function, q, xi))
-    if values.ndim != 1:
-        raise ValueError(f"the function of (q, xi) must return one number; it returned shape {values.shape[1:]}.")
-    up = (values[:-1] < 0) & (values[1:] >= 0)
-    down = (values[:-1] > 0) & (values[1:] <= 0)
-    index = np.flatnonzero((up & (sense >= 0)) | (down & (sense <= 0)))
-    padded = np.resize(index, max(8, 2 ** int(np.ceil(np.log2(max(len(index), 1)))))) if len(index) else index
-    if not len(index):
-        n = trajectory.xi.shape[1]
-        return Crossings(np.zeros(0), np.zeros((0, q.shape[1])), np.zeros((0, n)), index, index, np.zeros(0))
-    found = _located(function, trajectory.system, trajectory.scheme, q[padded], xi[padded], jnp.asarray(trajectory.h))
-    fraction, left, q_at, xi_at = (np.asarray(a)[: len(index)] for a in found)
-    t = np.asarray(trajectory.t)[index] + fraction * float(trajectory.h)
-    return Crossings(t, q_at, xi_at, index, np.where(up[index], 1, -1), left)
-
-
-def _locatable(trajectory: Trajectory) -> None:
     if trajectory.scheme is None:
         raise ValueError("crossings are located within a scheme's steps; a reference motion has none. Use dh.simulate.")
     if trajectory.save_every != 1:
@@ -121,12 +59,7 @@ def _locatable(trajectory: Trajectory) -> None:
             f"crossings need every node, and this trajectory has each {trajectory.save_every}th; "
             "simulate with save_every=1."
         )
-    memory = remembered(trajectory.final)
-    if memory:
-        raise ValueError(
-            f"{type(trajectory.scheme).__name__} remembers {' and '.join(memory)} from step to step, which the nodes "
-            "of a trajectory do not have, so a step cannot be taken again from them."
-        )
+    return _search(trajectory.system, trajectory.scheme, trajectory.h, nodes_of(trajectory), function, sense)
 
 
 def section(
@@ -142,6 +75,8 @@ def section(
 ) -> Crossings:
     """A Poincare section: the first `count` crossings of function(q, xi) = 0 in one sense, the run going on as long.
 
+    The step h may be a function h(q, xi), as in `simulate`.
+
     >>> import discrete_hamel as dh
     >>> pendulum = dh.systems.SphericalPendulumAngles()
     >>> points = dh.section(pendulum, [0.3, 0.0], [0.1, 0.4], lambda q, xi: xi[0], h=0.1, count=20)
@@ -149,8 +84,14 @@ def section(
     ((20, 2), True)
     """
     count = checks.count("count", count, 1)
-    scheme = DiscreteHamel() if scheme is None else scheme
     system, q, xi = checks.initial_data(system, q, xi, None)
+    scheme = DiscreteHamel() if scheme is None else scheme
+    if callable(h):
+        scheme, h = TimeTransformed(scheme, h), 1.0
+    scheme = checks.canonical(scheme).fitted(system)
+    scheme.check(system, q)
+    h = checks.step_size(h)
+    state = scheme.start(system, q, xi, h)
     parts: list[Crossings] = []
     done = 0
     while sum(map(len, parts)) < count:
@@ -158,9 +99,67 @@ def section(
             raise ValueError(
                 f"only {sum(map(len, parts))} crossings in {done} steps: the motion does not come back to the section."
             )
-        run = simulate(system, q, xi, h=h, steps=CHUNK, scheme=scheme)
-        found = crossings(run, function, sense=sense)
-        parts.append(replace(found, t=found.t + done * float(h), step=found.step + done))
-        q, xi, done = run.q[-1], run.xi[-1], done + CHUNK
+        if remembers(state):
+            nodes = continued(system, scheme, h, state, CHUNK, done)
+            if not np.all(np.isfinite(nodes.xi)):
+                raise ValueError(f"a step failed before t = {float(nodes.t[-1]):g}; simulate it to see which, and why.")
+            found = _search(system, scheme, h, nodes, function, sense)
+            state = nodes.states(np.asarray(CHUNK))
+        else:
+            run = simulate(system, q, xi, h=h, steps=CHUNK, scheme=scheme)
+            found = crossings(run, function, sense=sense)
+            found = replace(found, t=found.t + done * float(h))
+            q, xi = run.q[-1], run.xi[-1]
+        parts.append(replace(found, step=found.step + done))
+        done += CHUNK
     names = [field.name for field in fields(Crossings)]
     return Crossings(*(np.concatenate([getattr(part, name) for part in parts])[:count] for name in names))
+
+
+def _search(system: System, scheme: Scheme, h: Any, nodes: Nodes, function: Function, sense: int) -> Crossings:
+    """All crossings between nodes: single ones, pairs within a step, and touches."""
+    shape = np.shape(function(jnp.asarray(nodes.q[0]), jnp.asarray(nodes.xi[0])))
+    if shape != ():
+        raise ValueError(f"the function of (q, xi) must return one number; it returned shape {shape}.")
+    values, rates = partial_steps.along(function, system, nodes.q, nodes.xi)
+    lengths = np.diff(nodes.t, append=nodes.t[-1] + np.ptp(nodes.t[-2:]))
+    inputs = function, system, scheme, h
+    found: list[tuple[np.ndarray, Ends, Any]] = []
+
+    def locate(index: np.ndarray, low: Any, high: Any, senses: Any) -> None:
+        if len(index):
+            low, high = (np.broadcast_to(np.asarray(end, float), index.shape) for end in (low, high))
+            found.append((index, partial_steps.zeros(*inputs, nodes.states(index), low, high), senses))
+
+    signs = np.sign(values)
+    lands = (signs[1:] == 0) & (signs[:-1] != 0)
+    beyond = np.sign(np.append(signs[2:], rates[-1] * lengths[-2] if len(signs) > 1 else 0.0))  # of where it goes on
+    passes = (signs[1:] * signs[:-1] < 0) | lands
+    single = np.flatnonzero(passes)
+    touched = (lands & (beyond == signs[:-1]))[single]
+    locate(single, 0.0, 1.0, np.where(touched, 0, -signs[:-1][single]))
+    dips = np.flatnonzero(partial_steps.may_turn_below(values, rates * lengths))
+    if len(dips):
+        lowest, zero = partial_steps.turns(*inputs, nodes.states(dips), np.abs(values[dips]) + np.abs(values[dips + 1]))
+        pairs = ~zero & (lowest.value * signs[dips] < 0)
+        index, middle = dips[pairs], lowest.part[pairs]
+        locate(index, 0.0, middle, -signs[index])
+        locate(index, middle, 1.0, signs[index])
+        if np.any(zero):
+            found.append((dips[zero], Ends(*(None if a is None else a[zero] for a in lowest)), np.zeros(np.sum(zero))))
+    return _gathered(nodes, h, found, sense)
+
+
+def _gathered(nodes: Nodes, h: Any, found: list[tuple[np.ndarray, Ends, Any]], sense: int) -> Crossings:
+    """In order of time, and of one sense if one is asked for."""
+    parts = []
+    for index, ends, senses in found:
+        t = nodes.t[index] + ends.part * float(h) if ends.t is None else ends.t
+        parts.append(Crossings(t, ends.q, ends.xi, index, np.asarray(senses).astype(int), ends.value))
+    none = np.zeros(0, int)
+    empty = Crossings(np.zeros(0), nodes.q[:0], nodes.xi[:0], none, none, np.zeros(0))
+    names = [field.name for field in fields(Crossings)]
+    columns = {name: np.concatenate([getattr(part, name) for part in (empty, *parts)]) for name in names}
+    kept = np.lexsort((columns["t"] * np.sign(float(h)), columns["step"]))
+    kept = kept[(sense == 0) | (columns["sense"][kept] == np.sign(sense))]
+    return Crossings(**{name: column[kept] for name, column in columns.items()})

@@ -1,7 +1,7 @@
 """Hidden constants: momenta <p, eta_a(r)> along fields that change with the shape variable r."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,62 +9,19 @@ import numpy as np
 from jax import Array
 from scipy.integrate import solve_ivp
 
-from discrete_hamel import checks
-from discrete_hamel.analysis import hypotheses, phase_space, shape_variables
+from discrete_hamel.analysis import phase_space
 from discrete_hamel.analysis.adjoint_equation import Adjoint, adjoint, basis_of_s, drags
 from discrete_hamel.analysis.conserved_momenta import HiddenMomenta, fitted
+from discrete_hamel.analysis.flat_systems import FLAT, adjoint_at, flatness, flatness_of_several, prepared
+from discrete_hamel.analysis.several_shapes import ShapeMomenta, Transport, several_bases, transport_at
 from discrete_hamel.system import System
 
-FLAT = 1e-8  # residual, relative to the terms it is made of, that counts as zero
 DEGREE = 192  # of the Chebyshev series that are fitted, before what is round-off is cut off
 
 
-class Flatness(NamedTuple):
-    """The residuals of the flatness conditions in a basis of S and a unit field of H, orthonormal in the metric.
-
-    `vertical` [i, j, k] is K([g_i, g_j], g_k) + K(g_j, [g_i, g_k]), over 2, symmetric in (j, k);      [MD] (7.2)
-    `horizontal` [i] is K([g_i, kappa], kappa).                                                       [MD] (7.3)
-    """
-
-    vertical: np.ndarray
-    horizontal: np.ndarray
-    scale: float  # of the terms that have to cancel
-
-    @property
-    def residual(self) -> float:
-        """The largest of both."""
-        return float(max(np.max(np.abs(self.vertical), initial=0.0), np.max(np.abs(self.horizontal), initial=0.0)))
-
-    def __bool__(self) -> bool:
-        return self.residual <= FLAT * self.scale
-
-
-def flatness(system: System, q: Any, *, symmetries: Any = None, shape: Any = None) -> Flatness:
-    """The conditions at q under which the momenta along S obey linear equations in the shape variable; zero iff flat.
-
-    `symmetries` by name, those of the system by default; `shape` is the shape variable r(q), found if it is linear.
-
-    >>> import discrete_hamel as dh
-    >>> bool(dh.flatness(dh.systems.RollingDisk(), [0.3, 0, 0, 0, 0]))
-    True
-    >>> cart = dh.flatness(dh.systems.ThreeWheelCart(), [0.0, 0, 0, 0, 0, 0, 0.4])
-    >>> bool(cart), cart.residual > 0.01
-    (False, True)
-    """
-    system, q, symmetries, shape = _prepared(system, q, symmetries, shape)
-    at = Adjoint(*(np.asarray(a) for a in _adjoint(symmetries, shape, system, q)))
-    basis = basis_of_s(at)
-    vertical = np.einsum("sab,si,aj,bk->ijk", at.growth, basis, basis, basis)
-    horizontal = (at.turn + at.dr @ at.rate) @ basis
-    unit = np.linalg.inv(np.linalg.cholesky(at.inertia)).T
-    sizes = np.einsum("sab,si,aj,bk->ijk", at.growth, unit, unit, unit)
-    parts = [np.abs(sizes).max(), np.abs(at.turn @ basis).max(initial=0.0)]
-    return Flatness(vertical, horizontal, max(*map(float, parts), 1e-12))
-
-
 def hidden_momenta(
-    system: System, q: Any, *, between: Any, symmetries: Any = None, shape: Any = None, vertical: bool = True
-) -> HiddenMomenta:
+    system: System, q: Any, *, between: Any = None, symmetries: Any = None, shape: Any = None, vertical: bool = True
+) -> Any:
     """The momenta <p, eta_a(r)> that are kept, for eta_a invariant fields of D that depend on one shape variable r.
 
     deta/dr = -<tau, eta>, integrated along a horizontal curve through q over r in `between`       [QS] (4.12), (6.13)
@@ -72,7 +29,8 @@ def hidden_momenta(
     Nothing but l, the frame and the generators of the symmetries is used. With `vertical` the fields lie in S, the
     symmetry directions of D: all dim S solutions are constants if the system is flat. Without, any invariant field of D
     will do, as for the sleigh's frame [QS] (6.2) with the symmetries of translation. Where only some of the solutions
-    are constants, those are found.
+    are constants, those are found. With several shape variables, which need no `between`, they are `ShapeMomenta`, for
+    systems that are flat there too.
 
     >>> import discrete_hamel as dh, numpy as np
     >>> disk = dh.systems.RollingDisk()
@@ -82,12 +40,16 @@ def hidden_momenta(
     >>> kept.shape, bool(np.ptp(kept, axis=0).max() < 1e-9)
     ((21, 2), True)
     """
-    system, q, symmetries, shape = _prepared(system, q, symmetries, shape)
+    system, q, symmetries, shape, several = prepared(system, q, symmetries, shape)
+    if several:
+        return _along_several(system, symmetries, shape, q)
+    if between is None:
+        raise ValueError("between = (low, high), the range of the shape variable, is needed to integrate over it.")
     low, high = sorted(float(end) for end in between)
     here = float(shape(q))
     if not low <= here <= high or low == high:
         raise ValueError(f"between = ({low:g}, {high:g}) must contain the shape variable of q, which is {here:.6g}.")
-    start = Adjoint(*(np.asarray(a) for a in _adjoint(symmetries, shape, system, q)))
+    start = Adjoint(*(np.asarray(a) for a in adjoint_at(symmetries, shape, system, q)))
     choice = basis_of_s(start) if vertical else np.linalg.inv(np.linalg.cholesky(start.inertia)).T
     r = (high + low) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
     points, fields, logarithm = _integrated(system, symmetries, shape, q, choice, r, here, vertical)
@@ -115,23 +77,24 @@ def hidden_momenta(
     )
 
 
-def _prepared(system: System, q: Any, symmetries: Any, shape: Any) -> tuple[System, Array, phase_space.Chosen, Any]:
-    q = checks.vector("q", q)
-    system = checks.canonical(system).at(q)
-    checks.shapes(system, q)
-    what = "a hidden momentum"
-    for hypothesis in (hypotheses.no_slip, hypotheses.natural, hypotheses.force_free):
-        hypothesis(system, q, what)
-    chosen = phase_space.chosen(symmetries)
-    shape_variables.require_symmetry(system, chosen, q)
-    shape = shape_variables.linear_shape(system, chosen, q) if shape is None else shape
-    shape_variables.require_shape(system, chosen, shape, q)
-    return system, q, chosen, shape
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _adjoint(symmetries: Any, shape: Any, system: System, q: Array) -> Adjoint:
-    return adjoint(system, symmetries, shape, q)
+def _along_several(system: System, symmetries: Any, shape: Any, q: Array) -> ShapeMomenta:
+    places = jnp.concatenate([q[None], phase_space.nearby(system, q, system.frame(q).shape[1])])
+    for place in places:
+        found = flatness_of_several(system, symmetries, shape, place)
+        if not found:
+            bent = float(np.max(np.abs(found.curvature)))
+            raise ValueError(
+                f"{type(system).__name__} is not flat: its flatness residual is {found.residual:.2g}, the curvature of "
+                f"the transport along its {len(found.curvature)} shape variables {bent:.2g}, so its momenta along S "
+                "are not constants of the shape alone."
+            )
+    if not _frame_is_invariant(system, symmetries, np.asarray(places)):
+        raise ValueError(
+            f"with several shape variables the frame has to be invariant under the symmetries; that of "
+            f"{type(system).__name__} is not."
+        )
+    s, _ = several_bases(Transport(*(np.asarray(a) for a in transport_at(symmetries, shape, system, q))))
+    return ShapeMomenta(system, symmetries, shape, q, s)
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
@@ -186,7 +149,7 @@ def choice_of_constants(
     """The combinations of the solutions that satisfy, at every point, the conditions beside the adjoint equation."""
     rows = []
     for q, eta in list(zip(points, fields, strict=True))[:: max(1, len(points) // 32)]:
-        at = Adjoint(*(np.asarray(a) for a in _adjoint(symmetries, shape, system, q)))
+        at = Adjoint(*(np.asarray(a) for a in adjoint_at(symmetries, shape, system, q)))
         basis, unit = basis_of_s(at), np.linalg.inv(np.linalg.cholesky(at.inertia)).T
         size = max(float(np.abs(np.einsum("sab,si,aj,bk->ijk", at.growth, unit, unit, unit)).max()), 1e-12)
         tests = [np.einsum("sab,aj,bk->jks", at.growth, basis, basis).reshape(-1, len(at.dr)) / size]
@@ -203,7 +166,7 @@ def choice_of_constants(
 
 def _frame_is_invariant(system: System, symmetries: Any, points: np.ndarray) -> bool:
     """Whether [X, u_j] = 0 on the section and at points moved away from it by the group."""
-    points = points[:: len(points) // 4]
+    points = points[:: max(1, len(points) // 4)]
     amounts = np.random.default_rng(0).normal(size=(len(points), len(phase_space.generators(system, symmetries))))
     return float(_largest_drag(symmetries, system, points, amounts)) <= FLAT
 

@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 from discrete_hamel import checks, hamel
 from discrete_hamel.analysis import hypotheses
+from discrete_hamel.analysis.node_states import remembers
 from discrete_hamel.newton import Report
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
@@ -139,7 +140,7 @@ def volume_change(system: System, q: Any, xi: Any, *, h: Any, scheme: Scheme | N
     scheme = checks.canonical(DiscreteHamel() if scheme is None else scheme)
     h = checks.step_size(h)
     state = scheme.start(system, q, xi, h)
-    if not (hasattr(state, "q") and hasattr(state, "p")) or scheme.time(state) is not None:
+    if remembers(state):
         raise ValueError(
             f"a step of {type(scheme).__name__} is no map of (q, p) alone; its phase volume is not defined."
         )

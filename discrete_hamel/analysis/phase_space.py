@@ -1,6 +1,6 @@
 """The constraint phase space (q, xi^D), its tangent space, and the symmetry group's action on it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,20 +10,22 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import frames, hamel
+from discrete_hamel.analysis.actions import Generator, by_name
 from discrete_hamel.newton import root
 from discrete_hamel.system import System
 
-Generator = Callable[[Array], Array]
-Symmetries = Mapping[str, Generator] | None  # by name; None means all that the system itself declares
-Chosen = tuple[tuple[str, Generator], ...] | None  # the same, hashable
+# Symmetries by name, each as `actions.generator` takes it, or cyclic coordinates; None: all that the system declares.
+Symmetries = Mapping[str, Any] | Iterable[str | int] | None
+Chosen = tuple[tuple[str, Generator], ...] | None  # their generators, hashable
 
 SQUARINGS, TERMS = 8, 10  # of the exponential: round-off for turns of up to 50 rad
+NEARBY = 2  # points beside one at which what is said of it is asked too
 DEPENDENT = 1e-9  # relative singular value below which directions are taken for dependent
 
 
-def chosen(symmetries: Symmetries) -> Chosen:
-    """The symmetries in a form that jax can take as a static argument."""
-    return None if symmetries is None else tuple(symmetries.items())
+def chosen(system: System, symmetries: Symmetries, q: Any = None) -> Chosen:
+    """The generators of the symmetries in a form that jax can take as a static argument."""
+    return None if symmetries is None else tuple(by_name(system, symmetries, q).items())
 
 
 def generators(system: System, symmetries: Chosen) -> dict[str, Generator]:
@@ -105,7 +107,7 @@ def _exponential(matrix: Array) -> Array:
 
 def require_affine(system: System, symmetries: Symmetries, q: Array) -> None:
     """A sentence for generators that `action` cannot take."""
-    for name, generator in generators(system, chosen(symmetries)).items():
+    for name, generator in generators(system, chosen(system, symmetries)).items():
         origin = np.asarray(jax.jacfwd(generator)(jnp.zeros_like(q)))
         here = np.asarray(jax.jacfwd(generator)(q + jnp.linspace(0.1, 0.7, len(q))))
         if not np.allclose(origin, here, rtol=1e-9, atol=1e-9):
@@ -152,6 +154,14 @@ def block(basis: np.ndarray, extra: int) -> np.ndarray:
 def retracted(system: System, q: Array, eta: Array) -> Array:
     """q after a step of the midpoint rule q' = Psi eta: it keeps rotation matrices and unit vectors what they are."""
     return root(lambda end: end - q - system.frame((q + end) / 2) @ eta, q)[0]
+
+
+def nearby(system: System, q: Array, n: int) -> Array:
+    """A few points near q that a system with n quasi-velocities can reach from there."""
+    if not len(q):
+        return jnp.zeros((NEARBY, 0))
+    amounts = 0.1 * np.random.default_rng(0).normal(size=(NEARBY, n))
+    return jnp.stack([retracted(system, q, eta) for eta in jnp.asarray(amounts)])
 
 
 @jax.jit

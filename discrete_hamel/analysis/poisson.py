@@ -11,11 +11,10 @@ from jax import Array
 
 from discrete_hamel import checks, hamel
 from discrete_hamel.analysis import hypotheses
-from discrete_hamel.analysis.phase_space import retracted
+from discrete_hamel.analysis.phase_space import NEARBY, nearby
 from discrete_hamel.system import System
 
 DEEPEST = 7  # terms of the flag of D, beyond which it is not followed
-NEARBY = 2  # points beside q at which growth must have stopped too
 NEGLIGIBLE = 1e-8  # part of a bracket off a span that counts as zero
 
 
@@ -95,8 +94,10 @@ def jacobiator(system: System, q: Any, xi: Any) -> Array:
     return _cyclic_sum(system, q, hamel.momentum(system, q, xi)[: system.rank], xi)
 
 
-def integrable(system: System, q: Any) -> Integrability:
+def integrable(system: System, q: Any = None) -> Integrability:
     """Is this constraint secretly holonomic? D near q is closed under brackets iff it is; if not, how far off is it?
+
+    Without q it is asked where the `sample()` of a system of the catalogue starts.
 
     The fields of D, their brackets, the brackets of those with D, ... span D_1 < D_2 < ... at q; by Frobenius D is
     integrable iff D_2 = D_1. Works on the bracket of the frame, [a, b]^k = c^k_ij a^i b^j + a[b^k] - b[a^k], so also
@@ -104,17 +105,18 @@ def integrable(system: System, q: Any) -> Integrability:
     when it has at q and nearby, so that a Martinet surface, where it only pauses, is not taken for a leaf.
 
     >>> import discrete_hamel as dh
-    >>> dh.integrable(dh.systems.VerticalDisk(), [0.0, 0.0, 0.0, 0.0])
+    >>> dh.integrable(dh.systems.VerticalDisk())
     nonholonomic: growth (2, 3, 4) of 4, degree of nonholonomy 3
-    >>> pendulum = dh.systems.SphericalPendulumCartesian()
-    >>> dh.integrable(pendulum, pendulum.sample()["q"])
+    >>> dh.integrable(dh.systems.SphericalPendulumCartesian())
     holonomic: growth (2,) of 3, degree of nonholonomy 1
     """
-    q = checks.vector("q", q)
+    if q is None and not hasattr(system, "sample"):
+        raise ValueError(f"{type(system).__name__} has no sample() that would say where to ask: give q.")
+    q = checks.vector("q", system.sample()["q"] if q is None else q)  # type: ignore[attr-defined]
     system = system.at(q)
     n, m = checks.shapes(system, q)
     hypotheses.no_slip(system, q, "integrability of D")
-    places = jnp.concatenate([q[None], _nearby(system, q, n)])
+    places = jnp.concatenate([q[None], nearby(system, q, n)])
     first = np.asarray(_level(1, system, places))
     spans = [_enlarged(np.zeros((len(found), 0)), found) for found in first]
     growth, elsewhere = [m], [m] * NEARBY
@@ -128,14 +130,6 @@ def integrable(system: System, q: Any) -> Integrability:
             break
     growth = growth[: 1 + growth.index(growth[-1])]
     return Integrability(len(growth) == 1, len(growth), tuple(growth), n)
-
-
-def _nearby(system: System, q: Array, n: int) -> Array:
-    """Points near q that q's coordinates can reach."""
-    if not len(q):
-        return jnp.zeros((NEARBY, 0))
-    amounts = 0.1 * np.random.default_rng(0).normal(size=(NEARBY, n))
-    return jnp.stack([retracted(system, q, eta) for eta in jnp.asarray(amounts)])
 
 
 Fields = Callable[[Array], Array]  # one field a column, in coordinates or, where the bracket is given, in the frame

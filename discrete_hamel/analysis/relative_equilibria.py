@@ -114,23 +114,23 @@ def relative_equilibrium(
     (-0.715716, 2)
     """
     system, q, xi = checks.initial_data(system, q, xi, None)
-    select, (y, h) = phase_space.chosen(symmetries), started(system, scheme, h, q, xi)
+    select, (y, h) = phase_space.chosen(system, symmetries, q), started(system, scheme, h, q, xi)
     if scheme is not None:
         phase_space.require_affine(system, symmetries, q)
-    conditions = _conditions(system, hold, q, xi)
+    conditions = conditions_of(system, hold, q, xi)
     group, scale = nearest_group(select, system, y[: len(q) + system.rank])
     for _ in range(MAX_ITERATIONS):
         at = equations_at(select, system, scheme, h, len(q), y, group)
         basis = phase_space.tangent(system, y[: len(q)], len(y) - len(q))
-        value, slope = _held(system, conditions, y, len(q))
+        value, slope = held_values(system, conditions, y, len(q))
         missed = np.concatenate([at.value, value])
         if not np.all(np.isfinite(missed)):
             break
         if np.max(np.abs(missed)) < SOLVED * scale:
-            return _result(system, select, y, len(q), group, at, basis)
+            return result(system, select, y, len(q), group, at, basis)
         rows = np.block([[at.by_point @ basis, at.by_group], [slope @ basis, np.zeros((len(value), len(group)))]])
         change = np.linalg.lstsq(rows, -missed, rcond=RANK)[0]
-        y, group = _moved(system, y, basis @ change[: basis.shape[1]], len(q)), group + change[basis.shape[1] :]
+        y, group = moved(system, y, basis @ change[: basis.shape[1]], len(q)), group + change[basis.shape[1] :]
     raise ValueError(
         f"no relative equilibrium of {type(system).__name__} was found near the given (q, xi): Newton's method left "
         f"{np.max(np.abs(missed)):.1e} after {MAX_ITERATIONS} iterations. "
@@ -161,7 +161,7 @@ def family(
     """
     found: list[RelativeEquilibrium] = []
     _, q, xi = checks.initial_data(system, q, xi, None)
-    kept = {name: float(_function(system, name)(q, xi)) for name in hold}
+    kept = {name: float(function_named(system, name)(q, xi)) for name in hold}
     for value in values:
         found.append(relative_equilibrium(system, q, xi, hold=kept | {along: value}, symmetries=symmetries))
         q, xi = found[-1].q, found[-1].xi
@@ -189,7 +189,7 @@ def _entry(q: Array, xi: Array, of: int, index: int) -> Array:
     return (q, xi)[of][index]
 
 
-def _function(system: System, name: Any) -> Callable[[Array, Array], Array]:
+def function_named(system: System, name: Any) -> Callable[[Array, Array], Array]:
     """What a name in `hold` means, as a function of (q, xi)."""
     if callable(name):
         return name
@@ -203,15 +203,15 @@ def _function(system: System, name: Any) -> Callable[[Array, Array], Array]:
     raise ValueError(f"{type(system).__name__} has nothing named {name!r} to hold; it has {known}.")
 
 
-def _conditions(system: System, hold: Held, q: Array, xi: Array) -> list[tuple[Any, float]]:
+def conditions_of(system: System, hold: Held, q: Array, xi: Array) -> list[tuple[Any, float]]:
     if isinstance(hold, str):
         raise ValueError(f"hold takes several names: hold=[{hold!r}].")
     wanted = hold if isinstance(hold, Mapping) else dict.fromkeys(hold)
-    functions = [(_function(system, name), value) for name, value in wanted.items()]
+    functions = [(function_named(system, name), value) for name, value in wanted.items()]
     return [(f, float(f(q, xi)) if value is None else float(value)) for f, value in functions]
 
 
-def _held(system: System, conditions: list, y: np.ndarray, coordinates: int) -> tuple[np.ndarray, np.ndarray]:
+def held_values(system: System, conditions: list, y: np.ndarray, coordinates: int) -> tuple[np.ndarray, np.ndarray]:
     """How far each held function is off its value, and its gradient, row by row."""
 
     def of_point(y: Array, function: Callable) -> Array:
@@ -223,14 +223,14 @@ def _held(system: System, conditions: list, y: np.ndarray, coordinates: int) -> 
     return off, np.array([np.asarray(slope) for _, slope in pairs]).reshape(len(pairs), len(y))
 
 
-def _moved(system: System, y: np.ndarray, change: np.ndarray, coordinates: int) -> np.ndarray:
+def moved(system: System, y: np.ndarray, change: np.ndarray, coordinates: int) -> np.ndarray:
     q = jnp.asarray(y[:coordinates])
     eta = np.linalg.pinv(np.asarray(phase_space.frame(system, q)), rcond=phase_space.DEPENDENT) @ change[:coordinates]
     q = phase_space.retracted(system, q, jnp.asarray(eta))
     return np.concatenate([np.asarray(q), y[coordinates:] + change[coordinates:]])
 
 
-def _result(
+def result(
     system: System, select: Chosen, y: np.ndarray, coordinates: int, group: np.ndarray, at: Equations, basis: np.ndarray
 ) -> RelativeEquilibrium:
     q, free = y[:coordinates], y[coordinates : coordinates + system.rank]

@@ -10,11 +10,20 @@ from jax import Array
 
 from discrete_hamel import hamel
 from discrete_hamel.analysis.adjoint_equation import Shape, drags
-from discrete_hamel.analysis.phase_space import Chosen, generators, independent
+from discrete_hamel.analysis.phase_space import Chosen, complement, generators, independent
 from discrete_hamel.system import System
 
 KEPT = 1e-7  # change, relative to what changes, that counts as none
 SAMPLES = 24  # points at which the generators are looked at for linear invariants
+
+
+class Chart(NamedTuple):
+    """r(q) = M q, several linear shape variables."""
+
+    matrix: tuple[tuple[float, ...], ...]
+
+    def __call__(self, q: Array) -> Array:
+        return jnp.asarray(self.matrix) @ q
 
 
 class Linear(NamedTuple):
@@ -28,10 +37,7 @@ class Linear(NamedTuple):
 
 def linear_shape(system: System, symmetries: Chosen, q: Array) -> Any:
     """The linear function of the coordinates that no symmetry changes, where there is one and only one."""
-    points = np.asarray(q) + np.random.default_rng(0).normal(size=(SAMPLES, len(q)))
-    columns = np.concatenate(list(np.asarray(_fields(symmetries, system, points))), axis=1)
-    span = independent(columns)
-    left = np.linalg.svd(span, full_matrices=True)[0][:, span.shape[1] :]
+    left = _linear_invariants(system, symmetries, q)
     if left.shape[1] != 1:
         known = ", ".join(system.coordinates) or f"the {len(q)} coordinates"
         raise ValueError(
@@ -43,6 +49,48 @@ def linear_shape(system: System, symmetries: Chosen, q: Array) -> Any:
     last = np.flatnonzero(np.abs(weights) > 0.999)[-1]
     weights = np.round(weights / weights[last], 12) + 0.0
     return Linear(tuple(float(w) for w in weights))
+
+
+def _linear_invariants(system: System, symmetries: Chosen, q: Array) -> np.ndarray:
+    """The linear functions of q that no symmetry changes, as columns."""
+    points = np.asarray(q) + np.random.default_rng(0).normal(size=(SAMPLES, len(q)))
+    columns = np.concatenate(list(np.asarray(_fields(symmetries, system, points))), axis=1)
+    return complement(columns)
+
+
+def linear_chart(system: System, symmetries: Chosen, q: Array, dimension: int) -> Chart:
+    """So many of those functions as shape variables about q: the ones that change most along D."""
+    rows = _linear_invariants(system, symmetries, q).T
+    along = rows @ np.asarray(system.frame(q))[:, : system.rank]
+    left, sizes, _ = np.linalg.svd(along)
+    if np.sum(sizes > KEPT * max(float(np.max(sizes, initial=0.0)), 1e-12)) < dimension:
+        raise ValueError(
+            f"the shape space of {type(system).__name__} has {dimension} dimensions at q, and its symmetries leave "
+            f"fewer independent linear functions of the coordinates: give shape=, {dimension} invariant functions of q."
+        )
+    return Chart(tuple(map(tuple, (left[:, :dimension].T @ rows).tolist())))
+
+
+def shape_dimension(system: System, symmetries: Chosen, q: Array) -> int:
+    """How many dimensions of the shape space D reaches at q."""
+    fields, psi = (np.asarray(a) for a in (_fields(symmetries, system, q[None])[0], system.frame(q)[:, : system.rank]))
+    return independent(np.concatenate([fields, psi], axis=1)).shape[1] - independent(fields).shape[1]
+
+
+def require_chart(system: System, symmetries: Chosen, shape: Any, q: Array, dimension: int) -> None:
+    """The shape variables are invariant, and as many independent ones along D as the shape space has dimensions."""
+    got = np.shape(shape(q))
+    if got != (dimension,):
+        raise ValueError(
+            f"the shape space of {type(system).__name__} has {dimension} dimensions at q: shape(q) must return as many "
+            f"shape variables; it returns shape {got}."
+        )
+    slope, fields = np.asarray(jax.jacrev(shape)(q)), np.asarray(_fields(symmetries, system, q[None])[0])
+    if np.max(np.abs(slope @ fields)) > KEPT * (np.linalg.norm(slope) * np.linalg.norm(fields) + 1e-12):
+        raise ValueError("the shape variables are not invariant: a symmetry changes them.")
+    sizes = np.linalg.svd(slope @ np.asarray(system.frame(q))[:, : system.rank], compute_uv=False)
+    if sizes[-1] < KEPT * sizes[0]:
+        raise ValueError("the shape variables do not change independently along D at q; give others.")
 
 
 @partial(jax.jit, static_argnums=0)
@@ -100,7 +148,7 @@ def require_shape(system: System, symmetries: Chosen, shape: Shape, q: Array) ->
         raise ValueError(f"the shape variable is not invariant: {name!r} changes it.")
     if np.max(np.abs(psi.T @ slope)) < KEPT * np.linalg.norm(slope):
         raise ValueError("the shape variable does not change along D at q; start elsewhere or give another.")
-    shapes = independent(np.concatenate([fields, psi], axis=1)).shape[1] - independent(fields).shape[1]
+    shapes = shape_dimension(system, symmetries, q)
     if shapes != 1:
         raise ValueError(
             f"the shape space of {type(system).__name__} has {shapes} dimensions that D reaches at q, and hidden "

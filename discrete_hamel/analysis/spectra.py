@@ -105,8 +105,8 @@ def spectrum(
     """Eigenvalues, modulo the symmetry, of the linearised motion at a relative equilibrium, and of a scheme's step.
 
     Linearised on the constraint phase space (q, xi^D), along q' = Psi xi only, in axes that move with the group; the
-    directions of the group's orbit are divided out. `symmetries` maps names to generators q -> qdot and is by default
-    what the system declares.
+    directions of the group's orbit are divided out. `symmetries` are by default what the system declares; else by name
+    what `generator` takes, or cyclic coordinates.
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh(mass=1.0, inertia=0.7, offset=0.4)
@@ -136,7 +136,7 @@ def spectrum(
 
 def half(system: System, q: Any, xi: Any, scheme: Any, h: Any, symmetries: Symmetries) -> Half:
     """The linearisation at a point modulo symmetry, of (H) or of a scheme's map, and how far it is from steady."""
-    select = phase_space.chosen(symmetries)
+    select = phase_space.chosen(system, symmetries, q)
     y, h = started(system, scheme, h, jnp.asarray(q), jnp.asarray(xi))
     if scheme is not None:
         phase_space.require_affine(system, symmetries, jnp.asarray(q))

@@ -9,7 +9,8 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import checks, hamel
-from discrete_hamel.analysis.phase_space import Generator
+from discrete_hamel.analysis.actions import Generator, Translation, generator
+from discrete_hamel.analysis.phase_space import nearby
 from discrete_hamel.system import System
 
 INVARIANT = 1e-9  # relative change that counts as none
@@ -78,32 +79,35 @@ def _changes(generator: Generator, system: System, q: Array, free: Array, across
     return outside, anywhere / size, on_d / size, moved[m:] - slip, force[:m]
 
 
-def invariance(system: System, generator: Generator, q: Any, xi: Any = None) -> Invariance:
-    """How far a generator X(q) (an N-vector) is from a symmetry, at (q, xi) and at random velocities there.
+def invariance(system: System, symmetry: Any, q: Any, xi: Any = None) -> Invariance:
+    """How far something is from a symmetry, at (q, xi), at random velocities there, and at points nearby.
 
-    delta q = X = Psi a, delta xi = a' + [xi, a]; it is one if l, D and f do not change. For all q ask at several.
+    delta q = X = Psi a, delta xi = a' + [xi, a]; it is one if l, D and f do not change. It is given as `generator`
+    takes it: as X(q), an action g(s, q), an affine map or a cyclic coordinate.
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> blade = dh.systems.KnifeEdgeOnIncline()
-    >>> print(invariance(blade, lambda q: jnp.array([0.0, 0.0, 1.0]), [0.3, 0, 0]))
+    >>> print(invariance(blade, "y", [0.3, 0, 0]))
     a symmetry: Lagrangian, constraint and force are invariant
-    >>> print(invariance(blade, lambda q: jnp.array([0.0, 1.0, 0.0]), [0.3, 0, 0]))      # downhill
+    >>> print(invariance(blade, lambda s, q: q + s * jnp.array([0.0, 1.0, 0.0]), [0.3, 0, 0]))      # downhill
     no symmetry: the Lagrangian changes (by 7.7e-01)
     """
     velocity = jnp.zeros(system.at(jnp.asarray(q, float)).rank) if xi is None else xi
     system, q, full = checks.initial_data(system, q, velocity, None)
+    move = generator(system, symmetry, q)
     random = np.random.default_rng(0)
+    points = [q, *nearby(system, q, len(full))]
     worst = np.zeros(5)
     for draw in range(DRAWS):
         free = np.asarray(full[: system.rank]) + (draw > 0) * random.normal(size=system.rank)
         across = random.normal(size=len(full) - system.rank)
-        found = _changes(generator, system, q, jnp.asarray(free), jnp.asarray(across))
+        found = _changes(move, system, points[draw % len(points)], jnp.asarray(free), jnp.asarray(across))
         worst = np.maximum(worst, [float(np.max(np.abs(part), initial=0.0)) for part in found])
     return Invariance(*map(float, worst))
 
 
 def cyclic_coordinates(system: System, q: Any) -> tuple[str, ...]:
-    """The names of the coordinates whose translation is a symmetry at q; they carry over to all q if they do anywhere.
+    """The names of the coordinates whose translation is a symmetry, at q and nearby.
 
     >>> import discrete_hamel as dh
     >>> cyclic_coordinates(dh.systems.RollingDisk(), [0.3, 0.2, 0, 0, 0])
@@ -111,9 +115,4 @@ def cyclic_coordinates(system: System, q: Any) -> tuple[str, ...]:
     """
     q = jnp.asarray(q, float)
     names = system.coordinates or tuple(f"q[{i}]" for i in range(len(q)))
-    shifts = [partial(_unit, index=i, size=len(q)) for i in range(len(q))]
-    return tuple(name for name, shift in zip(names, shifts, strict=True) if invariance(system, shift, q).holds)
-
-
-def _unit(q: Array, index: int, size: int) -> Array:  # noqa: ARG001  # a generator is a function of q
-    return jnp.zeros(size).at[index].set(1.0)
+    return tuple(name for i, name in enumerate(names) if invariance(system, Translation(i), q).holds)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 BLOCKS = 40
+FEWEST = 4  # values that have a scatter to tell an error from
 
 
 class Trend(NamedTuple):
@@ -22,6 +23,9 @@ class Trend(NamedTuple):
         return f"{self.slope:+.1e} +- {self.error:.0e}"
 
 
+UNKNOWN = Trend(float("nan"), float("nan"))  # of tables; printed as nothing
+
+
 def trend(t: np.ndarray, values: np.ndarray) -> Trend:
     """The straight line through `values` at times t, which are evenly spaced.
 
@@ -33,9 +37,12 @@ def trend(t: np.ndarray, values: np.ndarray) -> Trend:
     >>> abs(found.slope - 2e-6) < 4 * found.error < 1e-6
     True
     """
+    if len(values) < FEWEST or not np.all(np.isfinite(values)):
+        raise ValueError(
+            f"a trend with an error bar needs {FEWEST} values at least, all finite; these are {len(values)}, of which "
+            f"{int(np.sum(np.isfinite(values)))} are finite."
+        )
     blocks = min(BLOCKS, len(values))
-    if blocks < 4:
-        return Trend(float("nan"), float("nan"))
     length = len(values) // blocks
     times = np.asarray(t)[: blocks * length].reshape(blocks, length).mean(axis=1)
     means = np.asarray(values, float)[: blocks * length].reshape(blocks, length).mean(axis=1)
@@ -47,3 +54,8 @@ def trend(t: np.ndarray, values: np.ndarray) -> Trend:
     correlation = float(np.clip(scatter[1:] @ scatter[:-1] / total, 0.0, 0.95)) if total else 0.0
     error = np.sqrt(total / (blocks - 2) / spread * (1 + correlation) / (1 - correlation))
     return Trend(slope, float(error))
+
+
+def drift(t: np.ndarray, values: np.ndarray) -> Trend:
+    """The trend of an invariant along a run, or UNKNOWN where the run is too short or broken to have one."""
+    return trend(t, values) if len(values) >= FEWEST and np.all(np.isfinite(values)) else UNKNOWN

@@ -1,4 +1,11 @@
-"""Which path a run takes: the compiled step where it can be built, else the plain one, with the reason."""
+"""Which path a run takes: the compiled step where it can be built, else the plain one, with the reason.
+
+Measured (`benchmarks/middle_sizes.py`, `chain.py`; operations counted in one iteration): up to some 300 one fused
+kernel is best (`loop.FUSED`); from there to `stepper.LARGEST` the same kernel without XLA's fusion pass, some 1 ns an
+operation, where fusion would cost up to fifteen times that, and where several kernels (parts that are not inlined) are
+slower too. A chain is rolled up from six links on: its cost grows with the number of links, its compiling not at all.
+What remains is plain.
+"""
 
 from typing import Any
 
@@ -6,17 +13,19 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel.kernel import loop, rolled_loop
 from discrete_hamel.kernel.graph import Unsupported
-from discrete_hamel.kernel.loop import chunk
+from discrete_hamel.kernel.rolled import ChainStepper
 from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
 _steppers: dict[Any, Any] = {}  # what has been built, as jax.jit keeps what it has compiled
 MOST = 200
+MOST_UNKNOWNS = 48  # of a step that is unrolled: it would take seconds to find that more are too many
 
 
-def stepper_for(length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | str:
+def stepper_for(length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Any:
     """The compiled step for this kind of system and scheme, for chunks of `length`, or the reason why there is none."""
     tree = (system, scheme, state, h)
     key = (length, jax.tree.structure(tree), tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(tree)))
@@ -30,9 +39,9 @@ def stepper_for(length: int, system: System, scheme: Scheme, state: Any, h: Arra
     return _steppers[key]
 
 
-def _built(length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | str:
+def _built(length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | ChainStepper | str:
     try:
-        stepper = Stepper(system, scheme, state, h)
+        stepper = _fitting(system, scheme, state, h)
         none = jnp.asarray(0)
         chunk(stepper, length, system, scheme, state, h, none, none + 1)  # compiles, or fails to
     except Unsupported as reason:
@@ -40,3 +49,23 @@ def _built(length: int, system: System, scheme: Scheme, state: Any, h: Array) ->
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
         return f"{type(error).__name__}: {error}"
     return stepper
+
+
+def _fitting(system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | ChainStepper:
+    """Rolled up for a chain, which costs what it has links, and unrolled for all else that is small enough."""
+    try:
+        return ChainStepper(system, scheme, state, h)
+    except Unsupported as reason:
+        one_solve = type(scheme).step is Scheme.step
+        unknowns = jax.eval_shape(scheme.guess, system, state, h).size if one_solve else 0
+        if unknowns > MOST_UNKNOWNS:
+            many = f"{unknowns} unknowns, of {MOST_UNKNOWNS} at most unless in a chain"
+            raise Unsupported(f"{many}; not one, for {reason}") from None
+        return Stepper(system, scheme, state, h)
+
+
+def chunk(stepper: Stepper | ChainStepper, *run: Any) -> tuple[Any, Any, Any, tuple]:
+    """What `loop.chunk` and `rolled_loop.chunk` return: up to some number of intervals by the compiled step."""
+    if isinstance(stepper, ChainStepper):
+        return rolled_loop.chunk(stepper, *run)
+    return loop.chunk(stepper, *run)

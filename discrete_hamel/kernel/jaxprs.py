@@ -29,7 +29,7 @@ def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:
 
     for equation in jaxpr.eqns:
         values = [read(v) for v in equation.invars]
-        outputs = _apply(graph, equation, values)
+        outputs = apply(graph, equation, values)
         for variable, value in zip(equation.outvars, outputs, strict=True):
             if np.shape(value) != variable.aval.shape or isinstance(value, int):
                 raise Unsupported(f"the primitive {equation.primitive.name} in this form")
@@ -37,7 +37,8 @@ def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:
     return [read(v) for v in jaxpr.outvars]
 
 
-def _apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+    """What one equation of a jaxpr makes of its operands, node arrays or numbers."""
     name, parameters = equation.primitive.name, equation.params
     several = equation.primitive.multiple_results
     known = not any(symbolic(v) for v in values)

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from discrete_hamel.kernel.lowering import one_kernel
@@ -13,103 +14,78 @@ from discrete_hamel.newton import Report
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
-FUSED = 1000  # operations an iteration up to which XLA's fusion pass helps
+FUSED = 300  # operations an iteration up to which XLA's fusion pass helps: by a fifth; beyond, it can cost fivefold
 
 
 def chunk(
     stepper: Stepper, length: int, system: System, scheme: Scheme, state: Any, h: Array, intervals: Array, every: Array
-) -> tuple[Any, Array, Array, tuple]:
+) -> tuple[Any, int, bool, tuple]:
     """Up to `intervals` intervals of `every` steps by the compiled step: the last node's state, how many were done,
     whether the end was reached, and what was saved. An interval in which a step fails here may still be done by the
     plain path.
     """
-    if stepper.root.operations <= FUSED:
-        return _all_at_once(stepper, length, system, scheme, state, h, intervals, every)
-    steps = _steps_unfused(stepper, length, scalars((system, scheme, h)), scalars(state), intervals, every)
-    return _arrays(stepper, length, system, scheme, state, h, every, *steps)
+    steps = _steps_fused if stepper.root.operations <= FUSED else _steps_unfused
+    final, whole, good, rows = steps(stepper, length, (system, scheme, h), state, intervals, every)
+    rows, (leaves, structure) = np.asarray(rows), jax.tree.flatten(stepper.shape)
+    ends = np.cumsum([leaf.size for leaf in leaves])
+    parts = np.split(rows, [*ends, ends[-1] + stepper.n, ends[-1] + 2 * stepper.n, rows.shape[1] - 1], axis=1)
+    *after, xi_mid, xi, residual, iterations = parts
+    nodes = jax.tree.unflatten(structure, [a.reshape(length, *b.shape) for a, b in zip(after, leaves, strict=True)])
+    solves: tuple[Any, ...] = np.ones(length, bool), iterations[:, 0], residual[:, 0]
+    report = Report(*solves)
+    return final, int(whole), bool(good), (nodes.q, nodes.p, xi, xi_mid, report)
 
 
-@partial(jax.jit, static_argnums=(0, 1))
-def _all_at_once(
-    stepper: Stepper, length: int, system: System, scheme: Scheme, state: Any, h: Array, intervals: Array, every: Array
-) -> tuple[Any, Array, Array, tuple]:
-    steps = _steps(stepper, length, scalars((system, scheme, h)), scalars(state), intervals, every)
-    return _arrays(stepper, length, system, scheme, state, h, every, *steps)
-
-
-def _steps(stepper: Stepper, length: int, *arguments: Any) -> tuple[Array, Array, Array]:
+def _steps(
+    stepper: Stepper, length: int, parameters: Any, state: Any, intervals: Array, every: Array
+) -> tuple[Any, Array, Array, Array]:
     loop = partial(_loop, stepper, length)
-    return (one_kernel(loop) if stepper.native else loop)(*arguments)
+    given = *stepper.given(*parameters), scalars(state), intervals, every
+    whole, good, rows = (one_kernel(loop) if stepper.native else loop)(*given)
+    row, at = lax.dynamic_index_in_dim(rows, jnp.maximum(whole - 1, 0), keepdims=False), 0
+    leaves, structure = jax.tree.flatten(state)
+    final = []
+    for leaf in leaves:
+        final.append(jnp.where(whole > 0, row[at : at + leaf.size].reshape(leaf.shape), leaf))
+        at += leaf.size
+    return jax.tree.unflatten(structure, final), whole, good, rows
 
 
 # The fusion pass copies cheap operations into all who use them, which beyond some size costs more than it saves.
+_steps_fused = partial(jax.jit, static_argnums=(0, 1))(_steps)
 _steps_unfused = partial(jax.jit, static_argnums=(0, 1), compiler_options={"xla_disable_hlo_passes": "fusion"})(_steps)
 
 
-@partial(jax.jit, static_argnums=(0, 1))
-def _arrays(
+def _loop(
     stepper: Stepper,
     length: int,
-    system: System,
-    scheme: Scheme,
-    state: Any,
-    h: Array,
-    every: Array,
-    whole: Array,
-    good: Array,
-    rows: Array,
-) -> tuple[Any, Array, Array, tuple]:
-    """What `chunk` returns, from the rows of `_loop`."""
-    parameters, begin = scalars((system, scheme, h)), scalars(state)
-    size = len(begin)
-    after, z, most = jnp.split(rows[1::2], [size, rows.shape[1] - 1], axis=1)
-    earlier = jnp.concatenate([jnp.stack(begin)[None], after[:-1]])
-    before = jnp.where(every == 1, earlier, rows[::2, :size])
-    leaves, structure = jax.tree.flatten(stepper.shape)
-    nodes = _unpacked(after, leaves, structure)
-    xi, found = stepper.velocities(system, nodes.q, nodes.p, nodes.xi)
-    lost = jnp.argmin(found | (jnp.arange(length) >= whole))
-    well = found[lost] | (lost >= whole)
-    whole, good = jnp.where(well, whole, lost), good & well
-    final = jax.tree.map(lambda begin, leaf: jnp.where(whole > 0, leaf[whole - 1], begin), state, nodes)
-    xi_mid, residual = stepper.intervals(parameters, before, z)
-    report = Report(jnp.ones(length, bool), most[:, 0].astype(int), residual)
-    return final, whole, good, (nodes.q, nodes.p, xi, xi_mid, report)
-
-
-def _loop(
-    stepper: Stepper, length: int, parameters: list[Array], begin: list[Array], intervals: Array, save_every: Array
+    parameters: list[Array],
+    lengths: Array,
+    begin: list[Array],
+    intervals: Array,
+    save_every: Array,
 ) -> tuple[Array, Array, Array]:
-    """The steps: how many intervals were done, whether the end was reached, and two rows of numbers an interval.
+    """The steps: how many intervals were done, whether the end was reached, and a row of numbers an interval.
 
-    A row is (state after a step, z, most iterations so far). The last step of an interval writes the odd row, those
-    before it the even one, which so ends up holding the state that the last step set out from.
+    A row is (state after a step, what is recorded of it, most iterations so far). Each step of an interval writes it,
+    so that the last one stays.
     """
     fixed = stepper.prepared(parameters)
 
     def one(carry: tuple) -> tuple:
         k, inside, state, most, _, rows = carry
-        new, z, converged, count = stepper(fixed, list(state))
+        new, recorded, good, count = stepper(fixed, lengths, list(state))
         most = jnp.maximum(most, count)
         last = inside + 1 == save_every
-        row = jnp.stack([*new, *z, most.astype(rows.dtype)])
-        rows = lax.dynamic_update_slice(rows, row[None], (2 * k + last, jnp.zeros_like(k)))
-        return k + last, jnp.where(last, 0, inside + 1), tuple(new), jnp.where(last, 0, most), converged, rows
+        row = jnp.stack([*new, *recorded, most.astype(rows.dtype)])
+        rows = lax.dynamic_update_slice(rows, row[None], (k, jnp.zeros_like(k)))
+        return k + last, jnp.where(last, 0, inside + 1), tuple(new), jnp.where(last, 0, most), good, rows
 
     def going(carry: tuple) -> Array:
         k, *_, good, _ = carry
         return (k < intervals) & good
 
-    rows = jnp.zeros((2 * length, len(begin) + len(stepper.root.unknowns) + 1), begin[0].dtype)
+    rows = jnp.zeros((length, len(begin) + 2 * stepper.n + 2), begin[0].dtype)
     zero = jnp.zeros_like(intervals)
     k, inside, _, _, good, rows = lax.while_loop(going, one, (zero, zero, tuple(begin), zero, jnp.asarray(True), rows))
     return jnp.where(good | (inside > 0), k, k - 1), good, rows
-
-
-def _unpacked(rows: Array, leaves: list[Any], structure: Any) -> Any:
-    """A state for each row of numbers, leaves with a leading axis."""
-    arrays, begin = [], 0
-    for leaf in leaves:
-        arrays.append(rows[:, begin : begin + leaf.size].reshape(len(rows), *leaf.shape))
-        begin += leaf.size
-    return jax.tree.unflatten(structure, arrays)

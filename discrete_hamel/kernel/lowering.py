@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -40,10 +40,43 @@ def dependent(graph: Graph, outputs: list[int], variables: list[int]) -> set[int
     return changing
 
 
+LATENCY = {"div": 13, "sqrt": 18, "rsqrt": 30, "sin": 45, "cos": 45, "tan": 60, "exp": 45, "log": 45, "pow": 90}
+
+
+def cycles(graph: Graph, outputs: list[int], variables: list[int]) -> float:
+    """About how long a processor takes from variables to outputs: the longest chain, and a share of the rest."""
+    varying = dependent(graph, outputs, variables)
+    ready: dict[int, float] = {}
+    for index in graph.needed(outputs):
+        operands = graph.operands(index) if index in varying else ()
+        ready[index] = max((ready[a] + LATENCY.get(graph.nodes[index][0], 4) for a in operands), default=0.0)
+    return max((ready[o] for o in outputs), default=0.0) + len(varying) / 2
+
+
 def frontier(graph: Graph, outputs: list[int], varying: set[int]) -> list[int]:
     """The nodes outside `varying` that it, or the outputs, use: what can be evaluated once, beforehand."""
     used = {a for index in graph.needed(outputs) if index in varying for a in graph.operands(index)}
     return sorted(a for a in used | set(outputs) if a not in varying and graph.value(a) is None)
+
+
+class Packed(NamedTuple):
+    """Values by node, in one array: a loop then has one operand for all of them instead of one for each."""
+
+    nodes: tuple[int, ...]
+    array: Array
+
+    def values(self) -> dict[int, Any]:
+        return {node: self.array[k] for k, node in enumerate(self.nodes)}
+
+
+def constants(
+    graph: Graph, outputs: list[int], parameters: list[int], variables: list[int], values: list[Any]
+) -> Packed:
+    """The nodes that outputs use and that depend on the parameters only, evaluated."""
+    fixed = frontier(graph, outputs, dependent(graph, outputs, variables))
+    if not fixed:
+        return Packed((), jnp.zeros(0))
+    return Packed(tuple(fixed), jnp.stack(lowered(graph, fixed)(dict(zip(parameters, values, strict=True)))))
 
 
 def one_kernel(function: Callable) -> Callable:

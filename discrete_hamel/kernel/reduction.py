@@ -11,6 +11,7 @@ from discrete_hamel.kernel.graph import Graph
 
 TERMS = 40  # of a polynomial, beyond which it is not looked at
 
+Polynomial = dict[tuple[int, ...], float]  # sorted factors -> coefficient
 Formulas = list[tuple[int, int]]  # unknown and the expression it equals, which may use the unknowns that come later
 
 
@@ -49,26 +50,35 @@ def _is_divisor(graph: Graph, slope: int, numbers_only: bool) -> bool:
 
 def positive(graph: Graph, index: int) -> bool:
     """Whether a node is a polynomial with a positive constant term and otherwise positive terms of even powers only."""
-    terms = _polynomial(graph, index)
+    terms = polynomial(graph, index, TERMS)
     if terms is None:
         return False
     even = all(all(factors.count(f) % 2 == 0 for f in factors) for factors in terms)
     return even and all(c > 0 for c in terms.values()) and () in terms
 
 
-def _polynomial(graph: Graph, index: int) -> dict[tuple[int, ...], float] | None:
-    """Sorted factors -> coefficient, multiplied out; None if that is too long. What is no polynomial is a factor."""
+def polynomial(graph: Graph, index: int, most: int) -> Polynomial | None:
+    """A node multiplied out; None if that takes more than `most` terms. What is no polynomial is a factor."""
+    known: dict[int, Polynomial | None] = {}
+    for i in graph.needed([index]):
+        parts = [known[a] for a in graph.operands(i)] if graph.nodes[i][0] in ("add", "sub", "neg", "mul") else None
+        known[i] = _multiplied_out(graph, i, parts, most)
+    return known[index]
+
+
+def _multiplied_out(graph: Graph, index: int, parts: list[Polynomial | None] | None, most: int) -> Polynomial | None:
     operation, value = graph.nodes[index][0], graph.value(index)
     if value is not None:
         return {(): value}
-    if operation not in ("add", "sub", "neg", "mul"):
+    if parts is None:
         return {(index,): 1.0}
-    parts = [_polynomial(graph, a) for a in graph.operands(index)]
-    if any(part is None or len(part) > TERMS for part in parts):
+    if any(part is None or len(part) > most for part in parts):
         return None
     first, second = parts[0] or {}, (parts[1] if len(parts) > 1 else {}) or {}
-    result: dict[tuple[int, ...], float] = {}
+    result: Polynomial = {}
     if operation == "mul":
+        if len(first) * len(second) > most * most:
+            return None
         for a, x in first.items():
             for b, y in second.items():
                 factors = tuple(sorted((*a, *b)))

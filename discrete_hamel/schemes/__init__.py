@@ -7,6 +7,8 @@ from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.leapfrog import Leapfrog
+from discrete_hamel.schemes.nonlinear_energy_exact import NonlinearEnergyExact
+from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
 from discrete_hamel.schemes.rattle import Rattle
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
@@ -24,6 +26,8 @@ __all__ = [
     "Interval",
     "Leapfrog",
     "MeanValue",
+    "NonlinearEnergyExact",
+    "NonlinearMidpoint",
     "Rattle",
     "RungeKutta4",
     "Scheme",

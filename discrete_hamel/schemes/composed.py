@@ -48,11 +48,26 @@ class Composed(Scheme):
         """What the base scheme conserves in every step, all of them conserve."""
         return self.scheme.conserves
 
+    @property
+    def frameless(self) -> Any:
+        return self.scheme.frameless
+
+    def fitted(self, system: System) -> Scheme:
+        fitted = self.scheme.fitted(system)
+        return self if fitted is self.scheme else Composed(fitted, weights=self.weights)
+
     def check(self, system: System, q: Array) -> None:
         self.scheme.check(system, q)
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
         return self.scheme.start(system, q, xi, h)
+
+    @property
+    def nodal(self) -> Any:
+        return self.scheme.nodal
+
+    def substeps(self, h: Array) -> tuple[Scheme, Array]:
+        return self.scheme, self.weights.gamma * h
 
     def step(self, system: System, state: Any, h: Array) -> tuple[Any, Interval]:
         def one(state: Any, weight: Array) -> tuple[Any, Interval]:

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.hamel import balance, full
-from discrete_hamel.schemes.scheme import Scheme, State
+from discrete_hamel.schemes.scheme import CompensatedState, Scheme, State, carried
 from discrete_hamel.system import System
 
 
@@ -26,10 +26,12 @@ class DiscreteHamel(Scheme):
     (D1) q_{k+tau} = (1-tau) q_k + tau q_{k+1},  q_{k+1} = q_k + h Psi(q_{k+tau}) xi_{k,k+1}
     (D2) p_k = mu_j - (1-tau) h F_j,  p_{k+1} = mu_j + tau h F_j,  both at (q_{k+tau}, xi_{k,k+1}), j = 1..m
 
-    Eliminating p gives [HE] (5.6), (5.11) with l^d = h l.
+    Eliminating p gives [HE] (5.6), (5.11) with l^d = h l. `compensated` carries along what q and p round off at each
+    step, as [HE] 6.3 proposes: what the map keeps is then off by the roundings of the changes, not of q and p.
     """
 
     tau: float = 0.5
+    compensated: bool = False
 
     order = _AtHalf(2, otherwise=1)
     symmetric = _AtHalf(True, otherwise=False)
@@ -39,6 +41,19 @@ class DiscreteHamel(Scheme):
     )
     reference = "Zenkov, On Hamel's equations (2016), (5.6) and (5.11)"
 
+    def __repr__(self) -> str:
+        return f"DiscreteHamel(tau={self.tau}{', compensated=True' if self.compensated else ''})"
+
+    def check(self, system: System, q: Array) -> None:
+        if not 0 <= self.tau <= 1:
+            raise ValueError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
+
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
+        state = Scheme.start(self, system, q, xi, h)
+        if not self.compensated:
+            return state
+        return CompensatedState(state.q, state.p, state.xi, jnp.zeros(len(q) + system.rank))
+
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         xi, q1 = z[: system.rank], z[system.rank :]
         q = (1 - self.tau) * state.q + self.tau * q1  # (D1)
@@ -46,8 +61,13 @@ class DiscreteHamel(Scheme):
         momentum = mu - (1 - self.tau) * h * force - state.p  # (D2)
         return jnp.concatenate([momentum, q1 - state.q - h * system.frame(q) @ full(system, q, xi)])
 
-    def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
+    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[Any, Array]:
         xi, q1 = z[: system.rank], z[system.rank :]
         q = (1 - self.tau) * state.q + self.tau * q1
         mu, force = balance(system, q, xi)
-        return State(q1, mu + self.tau * h * force, xi), full(system, q, xi)  # (D2)
+        whole = full(system, q, xi)
+        if not self.compensated:
+            return State(q1, mu + self.tau * h * force, xi), whole  # (D2)
+        change = h * jnp.concatenate([system.frame(q) @ whole, force])  # (D1), and the difference of (D2)
+        sums, low = carried(jnp.concatenate([state.q, state.p]), state.low, change)
+        return CompensatedState(sums[: len(q1)], sums[len(q1) :], xi, low), whole

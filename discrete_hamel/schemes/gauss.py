@@ -8,7 +8,7 @@ import numpy as np
 from jax import Array
 from numpy.polynomial import legendre
 
-from discrete_hamel.hamel import balance, full
+from discrete_hamel.hamel import balance, full, velocities
 from discrete_hamel.schemes.scheme import Scheme, State
 from discrete_hamel.system import System
 
@@ -42,6 +42,7 @@ class Gauss(Scheme):
     symmetric = True
     conserves = ("constraint", "relative equilibria", "quadratic energy", "spatial momentum", "angular momentum")
     reference = "Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), II.1.3 and IV.2"
+    frameless = True
 
     def __post_init__(self) -> None:
         if self.stages not in range(1, MOST_STAGES + 1):
@@ -54,7 +55,7 @@ class Gauss(Scheme):
     def guess(self, system: System, state: State, h: Array) -> Array:
         """The stages on the straight line of the last velocity."""
         _, _, c = collocation(self.stages)
-        velocity = system.frame(state.q) @ full(system, state.q, state.xi)
+        velocity = velocities(system, state.q, state.xi)
         q = state.q[None] + h * c[:, None] * velocity[None]
         return jnp.concatenate([jnp.broadcast_to(state.xi[None], (self.stages, system.rank)), q], axis=1).ravel()
 
@@ -62,7 +63,7 @@ class Gauss(Scheme):
         """Xi_i, Q_i, and at them mu, F and Psi xi, each (s, ...)."""
         xi, q = jnp.split(z.reshape(self.stages, -1), [system.rank], axis=1)
         mu, force = jax.vmap(lambda q, xi: balance(system, q, xi))(q, xi)
-        velocity = jax.vmap(lambda q, xi: system.frame(q) @ full(system, q, xi))(q, xi)
+        velocity = jax.vmap(lambda q, xi: velocities(system, q, xi))(q, xi)
         return xi, q, mu, force, velocity
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:

@@ -19,6 +19,7 @@ class RungeKutta4(Scheme):
     symmetric = False
     conserves = ("constraint", "relative equilibria")
     reference = "Kutta (1901); Hairer, Norsett & Wanner, Solving ODEs I, Table II.1.2"
+    frameless = True
 
     def guess(self, system: System, state: State, h: Array) -> Array:
         """The result itself, (xi^D, q_{k+1}, mean xi)."""

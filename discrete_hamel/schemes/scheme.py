@@ -13,7 +13,8 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from discrete_hamel import hamel
-from discrete_hamel.newton import Report, root
+from discrete_hamel.newton import NEGLIGIBLE, Report, root
+from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.pytrees import Pytree
 from discrete_hamel.system import System
 
@@ -24,6 +25,31 @@ class State(Pytree):
     q: Array
     p: Array
     xi: Array
+
+
+class CompensatedState(Pytree):
+    """State, with the part of what is summed that the sums themselves are too short to hold.
+
+    A coordinate that turns steadily grows by nearly the same amount at every step, and so is rounded to the same side:
+    that adds up unless what is rounded off is carried along (Kahan's summation, Higham, ASNA (2002) 4.3).
+    """
+
+    q: Array
+    p: Array
+    xi: Array
+    low: Array
+
+
+def carried(sum: Array, low: Array, change: Array) -> tuple[Array, Array]:
+    """sum + low + change in two parts: what the sum holds, and what it rounds off.
+
+    >>> carried(jnp.asarray(1.0), jnp.asarray(0.0), jnp.asarray(1e-17))[1].item()
+    1e-17
+    """
+    change = change + low
+    new = sum + change
+    grown = new - sum
+    return new, (sum - (new - grown)) + (change - grown)
 
 
 class Interval(Pytree):
@@ -40,6 +66,15 @@ class Scheme(Pytree):
     symmetric: ClassVar[Any] = None  # step(h) is undone by step(-h)
     conserves: ClassVar[Any] = ()  # what theorems give, in the words of docs and tests
     reference: ClassVar[str] = ""
+    frameless: ClassVar[Any] = False  # it takes systems that have no frame, qdot = psi(q, z)
+    nodal: ClassVar[Any] = False  # state.xi is the velocity at the node, which need not be found from p
+    negligible: ClassVar[Any] = NEGLIGIBLE  # what Newton may leave out of a step, in units of round-off
+
+    def fitted(self, system: System) -> "Scheme":
+        """The form of this scheme for systems of this kind: itself, unless it has another one, or refuses them."""
+        if isinstance(system, NonlinearSystem) and not self.frameless:
+            system.frame(jnp.zeros(0))  # refuses
+        return self
 
     def check(self, system: System, q: Array) -> None:
         """Refuse, with a sentence, what only concrete values show to be outside the hypotheses; before a run."""
@@ -63,9 +98,13 @@ class Scheme(Pytree):
 
     def step(self, system: System, state: Any, h: Array) -> tuple[Any, Interval]:
         """One step: the root of `residual`, found by Newton's method from `guess`, and what `advance` makes of it."""
-        z, report = root(lambda z: self.residual(system, state, h, z), self.guess(system, state, h))
+        z, report = root(lambda z: self.residual(system, state, h, z), self.guess(system, state, h), self.negligible)
         state, xi = self.advance(system, state, h, z)
         return state, Interval(xi, report)
+
+    def substeps(self, h: Array) -> tuple["Scheme", Array] | None:
+        """For a step that is nothing but steps of another scheme: that scheme, and the lengths of these steps."""
+        return None
 
     def unsolved(self, system: System, state: Any, h: Array) -> tuple["Scheme", Any, Array]:
         """The solve at fault in a step that failed, as (scheme, state, h): for a step made of others, one of those."""
@@ -86,12 +125,15 @@ class Scheme(Pytree):
 
     def velocity(self, system: System, state: Any) -> Array:
         """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""
+        if self.nodal:
+            return hamel.full(system, state.q, state.xi)
         return hamel.legendre(system, state.q, state.p, state.xi)
 
 
 def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayLike) -> State:
     """The state from which `step` sets out: p_0 = mu(q_0, xi_0)."""
     q = jnp.asarray(q, float)
+    scheme = scheme.fitted(system)
     return scheme.start(system, q, hamel.full(system, q, jnp.asarray(xi, float)), jnp.asarray(h, float))
 
 
@@ -105,4 +147,4 @@ def step(system: System, scheme: Scheme, state: State, h: ArrayLike) -> tuple[St
     >>> bool(interval.report.converged)
     True
     """
-    return scheme.step(system, state, jnp.asarray(h, float))
+    return scheme.fitted(system).step(system, state, jnp.asarray(h, float))

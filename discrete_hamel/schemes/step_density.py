@@ -73,6 +73,14 @@ class TimeTransformed(Scheme):
         """What the scheme conserves with any step."""
         return self.scheme.conserves
 
+    @property
+    def frameless(self) -> Any:
+        return self.scheme.frameless
+
+    def fitted(self, system: System) -> Scheme:
+        fitted = self.scheme.fitted(system)
+        return self if fitted is self.scheme else TimeTransformed(fitted, self.density)
+
     def check(self, system: System, q: Array) -> None:
         self.scheme.check(system, q)
 

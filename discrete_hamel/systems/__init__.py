@@ -5,6 +5,7 @@ from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
 from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface
 from discrete_hamel.systems.basketball import BasketballOnHoop
 from discrete_hamel.systems.carts import Car, ThreeWheelCart
+from discrete_hamel.systems.chains import PlanarChain
 from discrete_hamel.systems.charged_particles import ChargedNonholonomicParticle, ChargedParticle
 from discrete_hamel.systems.coaxial_discs import CoaxialDiscs
 from discrete_hamel.systems.disks import RollingDisk, RollingDiskOnRotations, VerticalDisk
@@ -25,11 +26,18 @@ from discrete_hamel.systems.sleigh_oscillators import SleighOscillator, SleighOs
 from discrete_hamel.systems.sleighs import ChaplyginSleigh, ChaplyginSleighMomentumFrame, DegenerateSleigh
 from discrete_hamel.systems.snakeboards import DrivenSnakeboard, Snakeboard
 from discrete_hamel.systems.suslov import HeavySuslov, ReducedSuslov, Suslov
+from discrete_hamel.systems.turntables import BallOnTurntable
+from discrete_hamel.systems.two_points import (
+    SegmentParallelVelocities,
+    TwoPointsOrthogonalVelocities,
+    TwoPointsParallelVelocities,
+)
 
 __all__ = [
     "BallInCylinder",
     "BallOnSphere",
     "BallOnSurface",
+    "BallOnTurntable",
     "BasketballOnHoop",
     "Car",
     "ChaplyginSleigh",
@@ -53,6 +61,7 @@ __all__ = [
     "LagrangeTop",
     "NSpherePendulum",
     "NonholonomicParticle",
+    "PlanarChain",
     "Rattleback",
     "ReducedSuslov",
     "RigidBody",
@@ -61,6 +70,7 @@ __all__ = [
     "RollingDisk",
     "RollingDiskOnRotations",
     "RouthTop",
+    "SegmentParallelVelocities",
     "SleighOscillator",
     "SleighOscillatorScaledFrame",
     "Snakeboard",
@@ -70,5 +80,7 @@ __all__ = [
     "Suslov",
     "ThreeWheelCart",
     "TranslationInvariantParticle",
+    "TwoPointsOrthogonalVelocities",
+    "TwoPointsParallelVelocities",
     "VerticalDisk",
 ]

@@ -131,6 +131,7 @@ class EulerPoincare(System):
 
     def check(self) -> None:
         lie_algebra(self)
+        parameters.shape(self, "inertia", (self.rank,), (self.rank, self.rank))
         parameters.metric(self, "inertia")
 
     def shapes(self, q: Array) -> list[np.ndarray]:
@@ -193,7 +194,10 @@ class EulerPoincareSuslov(System):
 
     def check(self) -> None:
         lie_algebra(self)
+        n = self.dimension
+        parameters.shape(self, "inertia", (n,), (n, n))
         parameters.metric(self, "inertia")
+        parameters.shape(self, "constraint", (n,), (n - self.rank, n))
         parameters.independent_rows(self, "constraint")
 
     def shapes(self, q: Array) -> list[np.ndarray]:

@@ -13,7 +13,7 @@ from discrete_hamel.systems.pendulums import SO3, hat
 from discrete_hamel.systems.rigid_bodies import body_frame, inertia_matrix
 from discrete_hamel.systems.rolling import UP, Rolling, attitude_trace
 
-_TURNS = np.stack([np.asarray(hat(axis)) for axis in jnp.eye(3)], axis=-1)  # [a, b, i] = (e_i x)_ab
+_TURNS = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)], axis=-1)  # [a, b, i] = (e_i x)_ab
 
 
 class ChaplyginSphere(Rolling):

@@ -140,7 +140,7 @@ class Car(System):
         l = {m [v^2 cos^2 + (c v sin / l)^2] + J (v sin / l)^2 + J_S (alpha' + v sin / l)^2} / 2 on D
 
     with c = `centre`, sin and cos of alpha. Energy is bounded and J_S (alpha' + theta') exact: the heading of the front
-    wheel turns uniformly, as that of `ThreeWheelCart`.
+    wheel turns uniformly, as that of `ThreeWheelCart`, [MD] 12, whose wheels are left out here.
     """
 
     mass: float = 1.0  # kg

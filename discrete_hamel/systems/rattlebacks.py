@@ -90,6 +90,7 @@ class Rattleback(Rolling):
         return turn @ jnp.diag(jnp.asarray(self.inertia, float)) @ turn.T
 
     def check(self) -> None:
+        parameters.shape(self, "semiaxes", (3,))
         parameters.positive(self, "mass", "semiaxes")
         parameters.not_negative(self, "gravity")
         parameters.inertia_tensor(self, "inertia")

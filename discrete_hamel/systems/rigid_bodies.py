@@ -12,7 +12,8 @@ from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.algebras import SO3
 from discrete_hamel.systems.pendulums import hat
 
-_GENERATORS = jnp.stack([hat(axis) for axis in jnp.eye(3)], axis=-1)  # [a, b, i] = (e_i x)_ab
+# [a, b, i] = (e_i x)_ab; by NumPy, because JAX's distributed runtime has to start before JAX computes anything.
+_GENERATORS = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)], axis=-1)
 
 
 def body_frame(q: Array) -> Array:

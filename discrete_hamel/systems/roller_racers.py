@@ -69,7 +69,11 @@ class DrivenRollerRacer(System):
     """The roller racer whose handle phi(t) is prescribed: wagging it drives the racer along.
 
     Coordinates (theta, x, y, t); quasi-velocities (v, slips, t'), where t' = 1 is a slip. Parameters as for
-    `RollerRacer`. Nothing is conserved.
+    `RollerRacer`; with its w, d and N the hinges impose
+
+        theta' = v sin(phi) / d - phi' d2 w / N,   forward = v w / d + phi' d2 d^2 sin(phi) / N,   phi = phi(t)
+
+    Nothing is conserved. Reference: Krishnaprasad and Tsakiris (2001).
     """
 
     mass: float = 1.0  # kg, at the rear axle
@@ -82,6 +86,7 @@ class DrivenRollerRacer(System):
     rank = 1
     coordinates = ("theta", "x", "y", "t")
     velocities = ("v", "sideways", "across v", "t'")
+    clock = 3
 
     def _rolling(self, q: Array, rate: Array) -> Array:
         """Columns in the racer's axes: v, sideways, across v, and the handle's turning at `rate`."""

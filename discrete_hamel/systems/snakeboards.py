@@ -94,6 +94,7 @@ class DrivenSnakeboard(System):
     rank = 1
     coordinates = ("theta", "x", "y", "t")
     velocities = ("v", "sideways", "across v", "t'")
+    clock = 3
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         rotor, steering = (jax.jvp(angle, (q[3],), (xi[3],))[1] for angle in (self.rotor, self.steering))

@@ -117,6 +117,14 @@ def test_a_singular_point_is_not_taken_for_a_leaf():
     assert repr(dh.integrable(martinet, [0.5, 0.0, 0.0])) == "nonholonomic: growth (2, 3) of 3, degree of nonholonomy 2"
 
 
+def test_asked_without_a_point():
+    """A system of the catalogue knows where; the user's own has to be told."""
+    assert not dh.integrable(S.ChaplyginSleigh())
+    own = dh.from_quasivelocities(lambda q, xi: 0.5 * xi @ xi, lambda q: jnp.eye(3), 2)
+    with pytest.raises(ValueError, match="no sample.. that would say where to ask: give q"):
+        dh.integrable(own)
+
+
 def test_sentences():
     with pytest.raises(ValueError, match="integrability of D needs a constraint that is linear"):
         dh.integrable(S.DegenerateSleigh(), [0.0, 0, 0, 0])

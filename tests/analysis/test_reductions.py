@@ -144,6 +144,24 @@ def test_a_ball_in_a_cylinder_rises_and_falls_harmonically():
     assert motion.period(float(dh.energy(ball, q, xi)), 0.0) == pytest.approx(expected, rel=1e-9)
 
 
+def test_plot_of_the_amended_potential(disk):
+    """The curve is U_c, and the turning points marked on it are where it meets the energy."""
+    pytest.importorskip("matplotlib")
+    system, momenta = disk
+    q, xi = [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0]
+    motion = dh.reduced(momenta, momenta(q, xi))
+    energy = float(dh.energy(system, q, xi))
+    (axes,) = motion.plot(energy).axes
+    curve, level, ends = axes.lines
+    assert curve.get_ydata()[::100] == pytest.approx([float(motion.potential(r)) for r in curve.get_xdata()[::100]])
+    assert np.asarray(level.get_ydata()) == pytest.approx(energy)
+    assert ends.get_xdata() == pytest.approx(motion.turning_points(energy))
+    assert np.asarray(ends.get_ydata()) == pytest.approx(energy)
+    low, high = axes.get_ylim()
+    assert low < np.min(curve.get_ydata()) < energy < high
+    assert len(motion.plot(ax=axes).axes) == 1
+
+
 def test_sentences(disk):
     system, momenta = disk
     with pytest.raises(ValueError, match="values must be the 2 hidden momenta"):

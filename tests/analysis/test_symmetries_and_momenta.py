@@ -183,6 +183,70 @@ def test_locked_inertia_of_the_disk():
     assert np.linalg.det(gram) == pytest.approx(0.25 * np.cos(theta) ** 2 * (0.5 + 1.0), rel=1e-12)
 
 
+def motions_of_the_plane(size):
+    """SE(2) on (theta, x, y, ...) as affine maps, which compile once for all that have as many coordinates."""
+    turn = np.zeros((size, size))
+    turn[1, 2], turn[2, 1] = -1.0, 1.0
+    return {"x": "x", "y": "y", "turn": (turn, np.eye(size)[0])}
+
+
+@settings(max_examples=8)
+@given(st.floats(0.1, 1.3), st.floats(0.05, 0.4), st.floats(0.3, 0.9))
+def test_connection_of_the_snakeboard(phi, rotor, half):
+    """In e = u_1, sin(phi)/l of turning and cos(phi) ahead: I = m c^2 + I0 s^2/l^2, A_psi = Jr s/(l I), A_phi = 0 and
+    B(d_psi, d_phi) = -(A' + A (I0 - m l^2) s c/(l^2 I)) e, from [e, d_phi] = -(cos(phi)/l, -sin(phi)); by hand."""
+    board = S.Snakeboard(1.0, 0.2, rotor, 0.05, half)
+    found = analysis.nonholonomic_connection(board, [0.3, 0.1, 0.2, 0.4, phi], symmetries=motions_of_the_plane(5))
+    c, s, whole = np.cos(phi), np.sin(phi), 0.2 + rotor + 0.1
+    locked = c**2 + whole * (s / half) ** 2
+    a = rotor * s / (half * locked)
+    slope = rotor * c / (half * locked) - a * (2 * s * c * (whole / half**2 - 1)) / locked
+    assert found.locked_inertia == pytest.approx(np.array([[locked]]), rel=1e-12)
+    assert found.horizontal[:, 1] == pytest.approx([-a, 1, 0, 0, 0], abs=1e-12)
+    assert found.horizontal[:, 2] == pytest.approx([0, 0, 1, 0, 0], abs=1e-12)
+    curvature = -(slope + a * (whole - half**2) * s * c / (half**2 * locked))
+    assert found.curvature[:, 1, 2] == pytest.approx([curvature, 0, 0, 0, 0], abs=1e-11)
+    assert found.across[:, 1, 2] == pytest.approx([0, a / half], abs=1e-12)
+
+
+def test_locked_inertia_of_the_roller_racer_and_of_the_sleigh():
+    """u_1: sin(phi)/d of turning and w/d ahead; a sleigh is all symmetry, H = 0 and the inertia is that of D."""
+    racer, phi = S.RollerRacer(), 0.5
+    m, i1, i2, d1, d2 = racer.mass, racer.inertia, racer.handle_inertia, racer.rear, racer.front
+    w, d, s = d1 * np.cos(phi) + d2, d1 + d2, np.sin(phi)
+    n = w**2 + d**2 * s**2
+    found = analysis.nonholonomic_connection(racer, [0.3, 0.1, 0.2, phi], symmetries=motions_of_the_plane(4))
+    locked = (m * w**2 + (i1 + i2) * s**2) / d**2
+    coupling = m * w * d2 * d * s / n - (i1 + i2) * s * d2 * w / (d * n) + i2 * s / d
+    assert found.locked_inertia == pytest.approx(np.array([[locked]]), rel=1e-12)
+    assert found.horizontal[:, 1] == pytest.approx([-coupling / locked, 1, 0, 0], abs=1e-12)
+    sleigh = analysis.nonholonomic_connection(S.ChaplyginSleigh(1.0, 0.7, 0.4), [0.3, 0.1, 0.2])
+    assert np.sort(np.linalg.eigvalsh(sleigh.locked_inertia)) == pytest.approx([0.86, 1.0], rel=1e-12)
+    assert np.max(np.abs(sleigh.horizontal)) < 1e-12
+
+
+@settings(max_examples=10)
+@given(st.floats(-2, 2), st.floats(-2, 2), st.floats(-2, 2))
+def test_momentum_equation_of_the_r2_invariant_example(r, rate, speed):
+    """[QS] 4.3: p' = b b' p r' along d_s1 + b d_s2; along exp(-b^2/2) times it p is constant."""
+    system = S.TranslationInvariantParticle()
+    q, xi = [r, 0.1, 0.2], [rate, speed]
+    b, slope = np.sin(r), np.cos(r)
+    p = analysis.nonholonomic_momentum(system, plain_field, q, xi)
+    assert p == pytest.approx(np.exp(-0.5 * b**2) * speed, rel=1e-12, abs=1e-14)
+    assert analysis.momentum_equation(system, plain_field, q, xi) == pytest.approx(b * slope * p * rate, abs=1e-12)
+    assert analysis.momentum_equation(system, second_of_three, q, xi) == pytest.approx(0.0, abs=1e-13)
+
+
+def plain_field(q):
+    """d_s1 + b d_s2 = exp(b^2/2) u_2."""
+    return jnp.stack([0 * q[0], jnp.exp(0.5 * jnp.sin(q[0]) ** 2), 0 * q[0]])
+
+
+def second_of_three(q):
+    return jnp.zeros_like(q).at[1].set(1.0)
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="declares no symmetries"):
         analysis.bundles(S.SphericalPendulum(), S.SphericalPendulum().sample()["q"])

@@ -168,6 +168,32 @@ def test_other_tau_keep_the_family_but_not_its_type(tau, changed):
     assert not kept.holds
 
 
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        dh.DiscreteHamel(compensated=True),
+        dh.StaggeredHamel(),
+        dh.EnergyExact(),
+        dh.Gauss(stages=2),
+        dh.Composed(dh.DiscreteHamel(), order=4),
+        dh.RungeKutta4(),
+    ],
+    ids=lambda scheme: type(scheme).__name__,
+)
+def test_any_scheme_can_be_asked(scheme):
+    """On the sleigh these keep manifold, dimension and type at this step; each answer is a sentence."""
+    kept = structural_stability(S.ChaplyginSleigh(), [0, 0, 0], [0.0, 2.0], scheme, 0.2)
+    assert kept.holds, kept
+    assert kept.dimensions == (1, 1)
+    assert "relative equilibrium kept" in repr(kept)
+
+
+def test_a_step_that_varies_has_no_spectrum_and_says_so():
+    scheme = dh.TimeTransformed(dh.DiscreteHamel(), lambda q, xi: 1.0 + 0 * q[0])
+    with pytest.raises(ValueError, match="keeps its own clock or pace"):
+        structural_stability(S.ChaplyginSleigh(), [0, 0, 0], [0.0, 2.0], scheme, 0.2)
+
+
 def test_leapfrog_loses_the_type_of_the_sleigh():
     kept = structural_stability(S.ChaplyginSleigh(), [0, 0, 0], [0.0, 2.0], dh.Leapfrog(), 0.1)
     assert kept.kept

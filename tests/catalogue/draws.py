@@ -50,3 +50,11 @@ def inertias():
         return turn @ np.diag([b + c, a + c, a + b]) @ turn.T
 
     return st.builds(matrix, vectors(3, 0.2, 2.0), rotations())
+
+
+@st.composite
+def bodies_of_revolution(draw):
+    """Parameters of a body that rolls on a plane, J3 <= 2 J1."""
+    j1 = draw(sizes())
+    j3 = draw(numbers(0.1, 2.0)) * j1
+    return {"mass": draw(sizes()), "inertia_across": j1, "inertia_axis": j3, "gravity": draw(numbers(0.0, 10.0))}

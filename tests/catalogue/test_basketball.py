@@ -1,87 +1,72 @@
-"""The basketball on its hoop: the numbers and figures of [MD] chapter 11."""
+"""The basketball on its hoop: the numbers and fundamental solutions of [MD] chapter 11."""
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from contact import assert_second_order
-from scipy.integrate import solve_ivp
+from hoop import BASKET, UNTURNED, R, U, V, contact, fundamental, place, potential, spins
 
 import discrete_hamel as dh
-
-UNTURNED = (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0)
-BASKET = dh.systems.BasketballOnHoop()
-U, V, R = 23.8125, 13.080106663602425, 12.127606663602425
-
-
-def _fundamental(psi_over_pi):
-    """(11.1) with (C1, C2) = (1, 0) and (0, 1), integrated in psi by hand: (f11, f12, f21, f22)."""
-
-    def rate(psi, y):
-        a = U - V * np.cos(psi)
-        return [U * y[1] / a**2, -0.4 * a * y[0], U * y[3] / a**2, -0.4 * a * y[2]]
-
-    start = [1.0, 0.0, 0.0, (U - V) ** 2]
-    end = solve_ivp(rate, (0.0, psi_over_pi * np.pi), start, rtol=1e-12, atol=1e-12, method="DOP853").y[:, -1]
-    a2 = (U - V * np.cos(psi_over_pi * np.pi)) ** 2
-    return end[0], end[1] / a2, end[2], end[3] / a2
-
 
 FIGURES_11_2 = {
     0.25: (0.79653608, -0.016368509, 14.075717, 0.39255119),
     0.5: (0.51688177, -0.012826879, 16.74618, -0.022571831),
     1.0: (0.12732316, -0.0097813288, 11.586728, -0.22545404),
+    1.5: (-0.374656, -0.020864, -3.803248, -0.753988),
     2.0: (-1.6783923, -0.029432068, -61.735413, -1.6783923),
+    3.0: (-0.55471959, 0.023052486, -27.307424, 0.9822547),
     4.0: (4.6340017, 0.098797116, 207.23249, 4.6340017),
 }
 
 
 @pytest.mark.parametrize("psi", FIGURES_11_2)
-def test_basketball_fundamental_solutions(psi):
-    np.testing.assert_allclose(_fundamental(psi), FIGURES_11_2[psi], rtol=2e-7)
+def test_fundamental_solutions(psi):
+    np.testing.assert_allclose(fundamental(psi), FIGURES_11_2[psi], rtol=3e-7, atol=6e-7)
 
 
-def test_basketball_runs_along_its_fundamental_solutions():
+EXTREMES = {  # of f11, f12, f21, f22 on [0, 4 pi]: psi/pi and value of the least and of the greatest
+    0: ((2.136, -1.8276), (4.0, 4.634)),
+    1: ((1.856, -0.04392), (3.871, 0.13434)),
+    2: ((2.191, -73.62), (4.0, 207.23)),
+    3: ((1.891, -2.079), (3.875, 6.175)),
+}
+
+
+@pytest.mark.parametrize("which", EXTREMES)
+def test_extremes_of_the_fundamental_solutions(which):
+    at = np.linspace(0.0, 4.0, 4001)
+    values = fundamental(at)[which]
+    for (where, wanted), k in zip(EXTREMES[which], (np.argmin(values), np.argmax(values)), strict=True):
+        assert abs(at[k] - where) <= 1e-3
+        np.testing.assert_allclose(values[k], wanted, rtol=5e-4)
+
+
+def test_a_turn_multiplies_by_three_and_changes_the_sign():
+    """Monodromy over 2 pi in (Omega1, a^2 Omega2): determinant 1, trace -3.3567847, exponent 1.1073586 a turn."""
+    f11, f12, f21, f22 = fundamental(2.0)
+    a2 = (U - V) ** 2
+    turn = np.array([[f11, f21 / a2], [a2 * f12, f22]])
+    np.testing.assert_allclose(np.linalg.det(turn), 1.0, atol=1e-9)
+    np.testing.assert_allclose(np.trace(turn), -3.3567847, atol=6e-8)
+    np.testing.assert_allclose(np.sort(np.linalg.eigvals(turn)), [-3.0263541, -0.3304306], atol=6e-8)
+    np.testing.assert_allclose(np.log(np.max(np.abs(np.linalg.eigvals(turn)))), 1.1073586, atol=6e-8)
+
+
+def test_it_runs_along_its_fundamental_solutions():
     """Omega1 = C1 f11 + C2 f21 and Omega2 = C1 f12 + C2 f22 of psi, whatever the speed."""
     for v in (5.0, 20.0):
-        start = (*UNTURNED, -V * np.pi / 2, 0.0)
-        run = dh.reference(BASKET, start, (v, -40.0, 1.0), t=np.linspace(0.0, 0.3, 4))
+        run = dh.reference(BASKET, place(0.0), (v, -40.0, 1.0), t=np.linspace(0.0, 0.3, 4))
         for q, xi in zip(run.q[1:], run.xi[1:], strict=True):
-            f11, f12, f21, f22 = _fundamental((q[9] / V + np.pi / 2) / np.pi)
-            np.testing.assert_allclose(xi[1:3], [-40 * f11 + f21, -40 * f12 + f22], rtol=1e-8)
+            np.testing.assert_allclose(xi[1:3], spins((q[9] / V + np.pi / 2) / np.pi, -40.0, 1.0), rtol=1e-8)
 
 
-def test_basketball_has_the_thesis_numbers():
+def test_it_has_the_thesis_numbers():
     a, z = BASKET.curve(jnp.asarray(-V * np.pi / 2))  # psi = 0: the inner horizontal
     np.testing.assert_allclose([a, z], [U - V, 0.0], atol=1e-12)
     np.testing.assert_allclose(BASKET.moment(), 98.0526, atol=1e-4)
     np.testing.assert_allclose(BASKET.moment() / (BASKET.moment() + R**2), 0.4, atol=1e-14)
     np.testing.assert_allclose([BASKET.radius, BASKET.radius + BASKET.wire], [12.1276, 13.0801], atol=1e-4)
-
-
-def _potential(psi_over_pi, c1, c2):
-    """The amended potential, by the library's energy at v = 0."""
-    f11, f12, f21, f22 = _fundamental(psi_over_pi) if psi_over_pi else (1.0, 0.0, 0.0, 1.0)
-    s = V * (psi_over_pi - 0.5) * np.pi
-    return float(dh.energy(BASKET, (*UNTURNED, s, 0.0), (0.0, c1 * f11 + c2 * f21, c1 * f12 + c2 * f22)))
-
-
-FIGURE_11_7 = {
-    -1.0: 77085.85,
-    -0.5: 75768.06,
-    -0.2: 99126.23,
-    0.0: 92559.69,
-    0.1: 77432.45,
-    0.5: 30305.02,
-    1.0: 6653.18,
-}
-
-
-def test_basketball_amended_potential():
-    for psi, wanted in FIGURE_11_7.items():
-        np.testing.assert_allclose(_potential(psi, -40.0, 1.0), wanted, atol=0.006)
-    rows = {(-40, 0.5): 81971.46, (-50, 0.5): 126095.11, (-60, 0.5): 180024.02, (-20, 1): 33728.15, (-30, 1): 58241.29}
-    for (c1, c2), wanted in rows.items():
-        np.testing.assert_allclose(_potential(0.0, c1, c2), wanted, atol=0.006)
+    np.testing.assert_allclose([U, 3 * U / 5, 5 * V**2 / 3], [23.8125, 14.2875, 285.14865], atol=1e-5)
 
 
 FIGURE_11_4 = {  # psi/pi: A, B, C of U = g z + (A C1^2 + 2 B C1 C2 + C C2^2) / 2
@@ -92,85 +77,51 @@ FIGURE_11_4 = {  # psi/pi: A, B, C of U = g z + (A C1^2 + 2 B C1 C2 + C C2^2) / 
 }
 
 
+def coefficients(psi):
+    weight = potential(psi, 0.0, 0.0)
+    first, second = potential(psi, 1.0, 0.0) - weight, potential(psi, 0.0, 1.0) - weight
+    return 2 * first, potential(psi, 1.0, 1.0) - weight - first - second, 2 * second
+
+
 @pytest.mark.parametrize("psi", FIGURE_11_4)
-def test_basketball_coefficients_of_the_potential(psi):
-    weight = _potential(psi, 0.0, 0.0)
-    first, second = _potential(psi, 1.0, 0.0) - weight, _potential(psi, 0.0, 1.0) - weight
-    mixed = _potential(psi, 1.0, 1.0) - weight - first - second
-    np.testing.assert_allclose([2 * first, mixed, 2 * second], FIGURE_11_4[psi], rtol=2e-6, atol=6e-4)
+def test_coefficients_of_the_potential(psi):
+    np.testing.assert_allclose(coefficients(psi), FIGURE_11_4[psi], rtol=2e-6, atol=6e-4)
 
 
-SLOPES_AT_0 = {
-    (-40, 0.5): -12823.62,
-    (-50, 0.5): -19236.31,
-    (-60, 0.5): -25649.00,
-    (-30, 1): -25649.00,
-    (-40, 1): -38474.382,
+@pytest.mark.parametrize(("which", "at", "wanted"), [(0, 0.9386, 33.206), (1, 0.4511, 892.649), (2, 0.2663, 27434.56)])
+def test_extremes_of_the_coefficients(which, at, wanted):
+    """The least A, the greatest B and the least C."""
+    before, there, after = (coefficients(psi)[which] for psi in (at - 0.01, at, at + 0.01))
+    np.testing.assert_allclose(there, wanted, rtol=2e-5)
+    assert (before - there) * (after - there) > 0
+    vertex = 0.01 * (before - after) / (before - 2 * there + after) / 2  # of the parabola through the three
+    assert abs(vertex) < 2e-4
+
+
+TURNS = {  # psi/pi of the turning point: psi' at the horizontal, s below it, revolutions around the hoop, contact kept
+    -0.02: (-3.9756, 0.0649, 0.1169, True),
+    -0.05: (-5.9087, 0.1156, 0.1834, True),
+    -0.08: (-6.9403, 0.1733, 0.2333, True),
+    -0.0994: (-7.3203, 0.2269, 0.2663, True),
+    -0.12: (-7.5301, 0.3312, 0.3181, False),
 }
 
 
-@pytest.mark.parametrize("constants", SLOPES_AT_0)
-def test_basketball_slope_of_the_potential(constants):
-    """U'(0) = v (m g + J C1 C2), which the library shows as -(J + m r^2) v^2 psi'' / r^2."""
-    _, rate = dh.vector_field(BASKET, (*UNTURNED, -V * np.pi / 2, 0.0), (0.0, *constants))
-    slope = -(5 / 3) * V * R * float(rate[0])
-    np.testing.assert_allclose(slope, SLOPES_AT_0[constants], rtol=1e-6)
-    np.testing.assert_allclose(slope, V * (980.66 + 2 / 3 * R**2 * constants[0] * constants[1]), rtol=1e-12)
+@pytest.mark.parametrize("psi", TURNS)
+def test_it_turns_below_the_horizontal(psi):
+    """(C1, C2) = (-40, 1) from psi = 0."""
+    speed, time, around, kept = TURNS[psi]
+    run = dh.reference(BASKET, place(0.0), (speed * V / R, -40.0, 1.0), t=np.linspace(0.0, 1.05 * time, 2001))
+    path, later = (run.q[:, 9] / V + np.pi / 2) / np.pi, 500
+    assert abs(path.min() - psi) < 5e-5
+    back = np.interp(0.0, path[later:], run.t[later:])
+    assert abs(back - time) < 1e-4
+    assert abs(abs(np.interp(back, run.t, run.q[:, 10])) / (2 * np.pi) - around) < 1e-4
+    below = run.t < back
+    margin = [contact(at, -40.0, 1.0) - (xi * R / V) ** 2 for at, xi in zip(path, run.xi[:, 0], strict=True)]
+    assert np.all(np.array(margin)[below] > 0) == kept
 
 
-FIGURE_11_8 = {-1.0: -157.774, -0.5: -74.973, -0.2: -43.158, 0.0: 120.680, 0.1: 219.579, 0.5: 74.973, 1.0: -11.404}
-
-
-def test_basketball_leaves_the_hoop_where_the_thesis_says():
-    """N = (a theta'^2 cos psi + g sin psi) / v for (C1, C2) = (-40, 1); the ball stays while psi'^2 < N."""
-    for at, wanted in FIGURE_11_8.items():
-        _, f12, _, f22 = _fundamental(at) if at else (1.0, 0.0, 0.0, 1.0)
-        psi = at * np.pi
-        pivot = R * (-40 * f12 + f22)
-        normal = ((U - V * np.cos(psi)) * pivot**2 * np.cos(psi) + 980.66 * np.sin(psi)) / V
-        np.testing.assert_allclose(normal, wanted, atol=6e-4)
-
-
-MAXIMA = {  # (C1, C2): psi/pi of the local maximum, U there, psi/pi where the contact is lost
-    (-40, 0.5): (-0.050882, 83003.21, -0.042874),
-    (-50, 0.5): (-0.049554, 127598.15, -0.037763),
-    (-60, 0.5): (-0.046307, 181893.84, -0.033792),
-    (-20, 1.0): (-0.139718, 36620.72, -0.132722),
-    (-30, 1.0): (-0.146055, 64195.58, -0.114059),
-    (-40, 1.0): (-0.134603, 100734.009, -0.099467),
-}
-
-
-@pytest.mark.parametrize("constants", MAXIMA)
-def test_basketball_turning_points(constants):
-    """The steady turning of Fig. 11.7 is an equilibrium of the reduced motion, unstable, with this energy."""
-    psi, top, lost = MAXIMA[constants]
-    np.testing.assert_allclose(_potential(psi, *constants), top, rtol=1e-7)
-
-    def force(at):
-        f11, f12, f21, f22 = _fundamental(at)
-        xi = (0.0, constants[0] * f11 + constants[1] * f21, constants[0] * f12 + constants[1] * f22)
-        q = (*UNTURNED, V * (at - 0.5) * np.pi, 0.0)
-        _, rate = dh.vector_field(BASKET, q, xi)
-        return float(rate[0]), xi
-
-    assert force(psi - 1e-5)[0] < 0 < force(psi + 1e-5)[0], "U' changes sign within the digits given"
-    # The contact force m (a theta'^2 cos psi + g sin psi) of a ball that turns there changes sign at `lost`.
-    normal = [
-        (U - V * np.cos(at * np.pi)) * (R * force(at)[1][2]) ** 2 * np.cos(at * np.pi) + 980.66 * np.sin(at * np.pi)
-        for at in (lost - 2e-6, lost + 2e-6)
-    ]
-    assert normal[0] < 0 < normal[1]
-
-
-def test_basketball_turns_below_the_horizontal():
-    """(C1, C2) = (-40, 1) from psi = 0 with psi' = -7.3203: turns at -0.0994 pi, below for 0.2269 s; order 2."""
+def test_the_scheme_turns_it_at_second_order():
     start, xi = (*UNTURNED, -V * np.pi / 2, 0.0), (-7.3203 * V / R, -40.0, 1.0)
-    exact = dh.reference(BASKET, start, xi, t=np.linspace(0.0, 0.23, 2301))
-    psi = exact.q[:, 9] / V + np.pi / 2
-    assert abs(psi.min() / np.pi + 0.0994) < 5e-5
-    back = np.interp(0.0, psi[1500:], exact.t[1500:])
-    assert abs(back - 0.2269) < 1e-4
-    turns = abs(np.interp(back, exact.t, exact.q[:, 10])) / (2 * np.pi)
-    assert abs(turns - 0.2663) < 1e-4
     assert_second_order(BASKET, start, xi, 0.2, dh.reference(BASKET, start, xi, t=0.2).q[-1][9:], lambda r: r.q[-1][9:])

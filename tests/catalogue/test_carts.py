@@ -1,30 +1,16 @@
-"""Carts, boards and racers: equations, the cart's two integrals, driving from rest."""
+"""Carts, boards and racers: equations, the cart's two integrals. With prescribed steering: test_driven.py."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from carts import across, moving, racer_energy, snakeboard_axles, snakeboard_energy, unit
 from contact import assert_second_order
 from draws import few, numbers, sizes, vectors
 from hypothesis import assume, given
-from multipliers import assert_lagrange_dalembert, assert_same
+from multipliers import assert_lagrange_dalembert
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
-
-
-def unit(angle):
-    return jnp.stack([jnp.cos(angle), jnp.sin(angle)])
-
-
-def across(angle):
-    return jnp.stack([-jnp.sin(angle), jnp.cos(angle)])
-
-
-def moving(place):
-    """The velocity of place(q)."""
-    return lambda q, v: jax.jvp(place, (q,), (v,))[1]
-
 
 # The three-wheel cart: every wheel's hub moves along the wheel at r times its turning rate.
 
@@ -135,23 +121,11 @@ def test_car_is_lagrange_dalembert(masses, wheelbase, centre, q, xi):
 
 
 def snakeboard_lagrangian(q, v, s):
-    return _snakeboard_energy(s, v[:3], v[3], v[4]) + 0.0 * q[0]
-
-
-def _snakeboard_energy(s, v, rotor, steering):
-    wheels = s.wheel_inertia * ((v[0] + steering) ** 2 + (v[0] - steering) ** 2)
-    turning = s.inertia * v[0] ** 2 + s.rotor_inertia * (v[0] + rotor) ** 2
-    return 0.5 * (s.mass * v[1:3] @ v[1:3] + turning + wheels)
-
-
-def _snakeboard_axles(q, v, s, steering):
-    front = moving(lambda q: q[1:3] + s.half_length * unit(q[0]))(q, v)
-    back = moving(lambda q: q[1:3] - s.half_length * unit(q[0]))(q, v)
-    return jnp.stack([across(q[0] + steering) @ front, across(q[0] - steering) @ back])
+    return snakeboard_energy(s, v[:3], v[3], v[4]) + 0.0 * q[0]
 
 
 def snakeboard_rolling(q, v, s):
-    return _snakeboard_axles(q, v, s, q[4])
+    return snakeboard_axles(q, v, s, q[4])
 
 
 @few
@@ -162,53 +136,11 @@ def test_snakeboard_is_lagrange_dalembert(parameters, q, xi):
     assert_lagrange_dalembert(board, q, xi, snakeboard_lagrangian, snakeboard_rolling)
 
 
-def wag(t):
-    return 0.7 * jnp.sin(1.3 * t) + 0.2
-
-
-def turn(t):
-    return 0.9 * jnp.sin(t + 0.4)
-
-
-def driven_snakeboard_lagrangian(q, v, s):
-    """L(x, x', t) with psi(t), phi(t) put in; the clock's own row (t' = 1) is a constraint."""
-    rotor, steering = jax.jvp(turn, (q[3],), (v[3],))[1], jax.jvp(wag, (q[3],), (v[3],))[1]
-    return _snakeboard_energy(s, v, rotor, steering)
-
-
-def driven_snakeboard_rolling(q, v, s):
-    return jnp.concatenate([_snakeboard_axles(q, v, s, wag(q[3])), v[3:] - 1.0])
-
-
-@few
-@given(vectors(5, 0.2, 2.0), vectors(4), vectors(1))
-def test_driven_snakeboard_is_lagrange_dalembert(parameters, q, xi):
-    board = dh.systems.DrivenSnakeboard(*parameters, turn, wag)
-    assert_lagrange_dalembert(board, q, xi, driven_snakeboard_lagrangian, driven_snakeboard_rolling)
-
-
-def test_driven_snakeboard_gains_speed_in_closed_form():
-    """m l^2 = J + J_r + 2 J_w: m v' = -(J_r / l) psi'' sin(phi); in phase it goes ahead, wheels straight it stays."""
-    board = dh.systems.DrivenSnakeboard(1.0, 0.05, 0.1, 0.05, 0.5)
-    exact = dh.reference(board, np.zeros(4), [0.0], t=6.0)
-    t = np.linspace(0.0, 6.0, 20_001)
-    wanted = np.trapezoid(0.1 / 0.5 * np.sin(t) * np.sin(np.sin(t)), t)  # psi = phi = sin t
-    assert abs(exact.xi[-1][0] - wanted) < 1e-8
-    assert wanted > 0.3
-    straight = dh.systems.DrivenSnakeboard(1.0, 0.05, 0.1, 0.05, 0.5, steering=jnp.zeros_like)
-    assert np.max(np.abs(dh.simulate(straight, np.zeros(4), [0.0], h=0.02, steps=300).q[:, :3])) < 1e-14
-    assert_second_order(board, np.zeros(4), [0.0], 6.0, exact.q[-1], lambda run: run.q[-1], (100, 200, 400))
-
-
 # Roller racer.
 
 
-def _racer_energy(s, v, steering):
-    return 0.5 * (s.mass * v[1:3] @ v[1:3] + s.inertia * v[0] ** 2 + s.handle_inertia * (v[0] + steering) ** 2)
-
-
 def racer_lagrangian(q, v, s):
-    return _racer_energy(s, v, v[3]) + 0.0 * q[0]
+    return racer_energy(s, v, v[3]) + 0.0 * q[0]
 
 
 def racer_rolling(q, v, s):
@@ -221,44 +153,6 @@ def racer_rolling(q, v, s):
 def test_racer_is_lagrange_dalembert(masses, rear, front, q, xi):
     racer = dh.systems.RollerRacer(*masses, rear, front)
     assert_lagrange_dalembert(racer, q, xi, racer_lagrangian, racer_rolling)
-
-
-def driven_racer_lagrangian(q, v, s):
-    return _racer_energy(s, v, jax.jvp(wag, (q[3],), (v[3],))[1])
-
-
-def driven_racer_rolling(q, v, s):
-    def tip(q):
-        return q[1:3] + s.rear * unit(q[0]) + s.front * unit(q[0] + wag(q[3]))
-
-    front = moving(tip)(q, v)
-    return jnp.stack([across(q[0]) @ v[1:3], across(q[0] + wag(q[3])) @ front, v[3] - 1.0])
-
-
-@few
-@given(vectors(3, 0.2, 2.0), sizes(0.5, 1.0), sizes(0.1, 0.4), vectors(4), vectors(1))
-def test_driven_racer_is_lagrange_dalembert(masses, rear, front, q, xi):
-    racer = dh.systems.DrivenRollerRacer(*masses, rear, front, wag)
-    assert_lagrange_dalembert(racer, q, xi, driven_racer_lagrangian, driven_racer_rolling)
-
-
-def test_wagging_drives_the_racer_and_holding_does_not():
-    h = 2 * np.pi / 300
-    wagged = dh.simulate(dh.systems.DrivenRollerRacer(), np.zeros(4), [0.0], h=h, steps=900)
-    gained = np.abs(wagged.xi[::300, 0])  # v after each whole period, from rest
-    assert np.all(np.diff(gained) > 0), gained
-    assert gained[-1] > 1e-3
-    held = dh.systems.DrivenRollerRacer(steering=lambda t: 0.3 + 0.0 * t)
-    assert np.max(np.abs(dh.simulate(held, np.zeros(4), [0.0], h=0.02, steps=100).q[:, :3])) < 1e-14
-
-
-def test_a_handle_held_in_place_makes_the_free_racer_a_circle():
-    """phi' = 0 at phi held by the drive: a circle of radius (d1 cos phi + d2) / sin phi about a fixed point."""
-    held = dh.systems.DrivenRollerRacer(steering=lambda t: 0.3 + 0.0 * t)
-    run = dh.reference(held, np.zeros(4), [1.0], t=np.linspace(0.0, 5.0, 11))
-    radius = (0.6 * np.cos(0.3) + 0.2) / np.sin(0.3)
-    centre = run.q[:, 1:3] + radius * np.stack([-np.sin(run.q[:, 0]), np.cos(run.q[:, 0])], axis=1)
-    assert_same(centre, np.tile([0.0, radius], (11, 1)))
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,9 @@ def test_it_says_what_it_is(name):
     assert first.endswith((".", ")")), first
     assert len(rest) >= 3, "a docstring names coordinates, equations and what is kept"
     assert "oordinates" in system.__doc__, "and says what the coordinates are"
-    source = r"\[(QS|HE|ND|BE|MD)\]|(19|20)\d\d|`[A-Z]\w+`"  # a paper, a year, or the system it varies
+    assert re.search(r"^ {8,}\S.*=", system.__doc__, re.MULTILINE), "with its equations on lines of their own"
+    section = r"\[(QS|HE|ND|BE|MD)\] (\(?\d|ch|after Example \d|The Rattleback|momentum equation|Theorem \d)"
+    source = rf"{section}|\(\d{{4}}\)|[A-Z]\w+.* (19|20)\d\d|`[A-Z]\w+`"  # or a work by year, or what it varies
     assert re.search(source, system.__doc__), "and where it comes from"
     lines = inspect.getsource(system).split("\n")
     for field in system.__annotations__:
@@ -154,13 +156,22 @@ def _under_symmetry(system, generator, q, xi):
 
 
 @every_system
-def test_its_shapes_can_be_drawn(name):
+def test_its_shapes_can_be_drawn_and_animated(name):
+    """The same lines at every node, so that an animation moves what a plot drew; they have extent, and they do move."""
     system, _, trajectory, _ = sampled(name)
-    for k in (0, -1):
-        for line in system.shapes(trajectory.q[k]):
+    if not trajectory.q.shape[1]:
+        pytest.skip("a reduced system has no place to be drawn at")
+    frames = [system.shapes(trajectory.q[k]) for k in (0, 500, STEPS // 2, -1)]
+    for lines in frames:
+        assert [np.shape(line) for line in lines] == [np.shape(line) for line in frames[0]]
+        for line in lines:
             assert np.ndim(line) == 2
             assert np.shape(line)[1] in (2, 3)
             assert np.all(np.isfinite(line))
+    assert frames[0], "at least one line"
+    assert max(np.max(np.ptp(line, axis=0)) for line in frames[0]) > 0
+    moved = [np.max(np.abs(a - b)) for lines in frames[1:] for a, b in zip(frames[0], lines, strict=True)]
+    assert max(moved) > 1e-6
 
 
 def test_drift_is_told_from_oscillation():

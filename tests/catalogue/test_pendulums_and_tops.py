@@ -21,6 +21,7 @@ from multipliers import (
 
 import discrete_hamel as dh
 from discrete_hamel.frames import structure_functions
+from discrete_hamel.systems.balls_on_surfaces import sphere
 
 
 def turned(q, v):
@@ -202,3 +203,22 @@ def test_free_axes_of_a_rigid_body(axis):
     i1, i2, i3 = 1.0, 2.0, 2.5
     wanted = np.sqrt((i2 - i1) * (i3 - i2) / (i1 * i3)) if axis == 1 else 0.0
     np.testing.assert_allclose(growth, wanted, atol=1e-7)
+
+
+def test_a_ball_on_a_sphere_is_a_lagrange_top():
+    """[MD] 10.5: the centre moves as the tip of the top with A = (m + J/r^2) v^2, C omega3 = J v C1 / r and m g v."""
+    m, j, r, v, g = 1.1, 0.31, 0.4, 0.9, 9.81
+    start, xi, t = (*np.eye(3).ravel(), 0.6, 0.2), (0.5, 3.0, -1.3), np.linspace(0.0, 0.8, 5)
+    ball = dh.reference(dh.systems.BallOnSurface(sphere, v, m, j, r, g), start, xi, t=t)
+    phi, theta = ball.q[:, 9] / v, ball.q[:, 10]
+    tip = np.stack([np.sin(phi) * np.cos(theta), np.sin(phi) * np.sin(theta), np.cos(phi)], axis=1)
+    across = (m + j / r**2) * v**2
+    top = dh.systems.LagrangeTop(inertia_across=across, inertia_axis=0.5 * across, mass=m, distance=v, gravity=g)
+    c, s = np.cos, np.sin
+    around = np.array([[c(0.2), -s(0.2), 0.0], [s(0.2), c(0.2), 0.0], [0.0, 0.0, 1.0]])
+    down = np.array([[c(phi[0]), 0.0, s(phi[0])], [0.0, 1.0, 0.0], [-s(phi[0]), 0.0, c(phi[0])]])
+    omega = down.T @ np.array([0.0, r * xi[0] / v, -r * xi[2]])  # phi' about the second axis, theta' about the vertical
+    omega[2] = j * v * xi[1] / r / (0.5 * across)
+    attitude = dh.reference(top, (around @ down).reshape(9), omega, t=t).q.reshape(-1, 3, 3)
+    np.testing.assert_allclose(attitude[:, :, 2], tip, atol=1e-9)
+    assert np.max(np.abs(tip[-1] - tip[0])) > 0.5

@@ -1,14 +1,13 @@
-"""Axisymmetric bodies that roll on a plane: equations, the thesis' end states and integrals, sleeping tops."""
+"""Axisymmetric bodies that roll on a plane: their equations and the thesis' end states."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from contact import as_point_masses, assert_second_order, diagonal, placed
-from draws import few, numbers, rotations, sizes, vectors
+from draws import bodies_of_revolution, few, rotations, sizes, vectors
 from hypothesis import assume, given
-from hypothesis import strategies as st
-from multipliers import assert_lagrange_dalembert, assert_same, motion
+from multipliers import assert_lagrange_dalembert, assert_same
 
 import discrete_hamel as dh
 from discrete_hamel.systems.rolling_bodies import leaning, support_of_disk, support_of_sphere, support_of_spheroid
@@ -16,10 +15,6 @@ from discrete_hamel.systems.rolling_bodies import leaning, support_of_disk, supp
 BODY = {"mass": 1.3, "inertia_across": 0.7, "inertia_axis": 0.45, "gravity": 9.81}
 OMEGA = (0.156665381925, -0.548328836739, 2.664873022211)
 axisymmetric = diagonal("inertia_across", "inertia_across", "inertia_axis")
-
-
-def lowest_of_sphere(gamma, s):
-    return -s.offset * jnp.eye(3)[2] - s.radius * gamma / jnp.linalg.norm(gamma)
 
 
 def lowest_of_spheroid(gamma, s):
@@ -32,36 +27,19 @@ def lowest_of_disk(gamma, s):
     return -s.params * inward / jnp.linalg.norm(inward)
 
 
-ROUTH = as_point_masses(lowest_of_sphere, axisymmetric)
 SPHEROID = as_point_masses(lowest_of_spheroid, axisymmetric)
 DISK = as_point_masses(lowest_of_disk, axisymmetric)
 
 
-@st.composite
-def bodies(draw):
-    """Parameters of a real body of revolution: J3 <= 2 J1."""
-    j1 = draw(sizes())
-    j3 = draw(numbers(0.1, 2.0)) * j1
-    return {"mass": draw(sizes()), "inertia_across": j1, "inertia_axis": j3, "gravity": draw(numbers(0.0, 10.0))}
-
-
 @few
-@given(bodies(), numbers(-1.0, 1.0), numbers(0.0, 2.0), rotations(), vectors(3))
-def test_routh_top_is_lagrange_dalembert(body, offset, radius, r, omega):
-    assume(abs(offset) + radius > 0.1)
-    top = dh.systems.RouthTop(offset=offset, radius=radius, **body)
-    assert_lagrange_dalembert(top, placed(r), omega, *ROUTH)
-
-
-@few
-@given(bodies(), sizes(), sizes(), rotations(), vectors(3))
+@given(bodies_of_revolution(), sizes(), sizes(), rotations(), vectors(3))
 def test_spheroid_is_lagrange_dalembert(body, across, along, r, omega):
     spheroid = dh.systems.RollingBody(support_of_spheroid, (across, along), **body)
     assert_lagrange_dalembert(spheroid, placed(r), omega, *SPHEROID)
 
 
 @few
-@given(bodies(), sizes(), rotations(), vectors(3))
+@given(bodies_of_revolution(), sizes(), rotations(), vectors(3))
 def test_disk_is_lagrange_dalembert(body, radius, r, omega):
     assume(abs(r[2, 2]) < 0.95)
     disk = dh.systems.RollingBody(support_of_disk, radius, **body)
@@ -123,7 +101,7 @@ def _adjoint_sides(system, q, xi):
 
 
 @few
-@given(bodies(), sizes(), sizes(), rotations(), vectors(3))
+@given(bodies_of_revolution(), sizes(), sizes(), rotations(), vectors(3))
 def test_thesis_adjoint_equations_hold(body, across, along, r, omega):
     assume(abs(r[2, 2]) < 0.95)
     spheroid = dh.systems.RollingBody(support_of_spheroid, (across, along), **body)
@@ -178,151 +156,3 @@ def test_end_states_of_the_thesis(name):
     np.testing.assert_allclose(end(body)(exact), wanted, rtol=0, atol=1e-11)
     np.testing.assert_allclose(exact.energy, energy, rtol=0, atol=1e-11)
     assert_second_order(body, leaning(0.9), OMEGA, 1.5, np.array(wanted), end(body))
-
-
-def test_jellett_and_routh_integrals_have_the_thesis_values():
-    top = ENDS["Routh"][0]
-    values = dh.reference(top, leaning(0.9), OMEGA, t=1.5).invariants()
-    np.testing.assert_allclose(values["Jellett"], 0.395506574857, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(values["Routh"], 1.856637035547, rtol=0, atol=1e-11)
-
-
-def test_jellett_is_the_thesis_c1_and_only_that_is_exact():
-    """C1 = J3 (a + r c) omega3 + r J1 s^2 Omega2; Routh's integral is off by O(h^2), on both sides."""
-    top = ENDS["Routh"][0]
-    misses = []
-    for steps in (1000, 2000):
-        run = dh.simulate(top, leaning(0.9), OMEGA, h=20 / steps, steps=steps)
-        values, gamma, omega = run.invariants(), run.q[:, 6:9], run.xi[:, :3]
-        level = gamma[:, 0] * omega[:, 0] + gamma[:, 1] * omega[:, 1]  # sin^2 Omega2
-        thesis = 0.45 * (0.2 + 0.35 * gamma[:, 2]) * omega[:, 2] + 0.35 * 0.7 * level
-        assert np.max(np.abs(values["Jellett"] - thesis)) < 1e-13
-        assert np.max(np.abs(values["Jellett"] - values["Jellett"][0])) < 1e-12 * steps**0.5
-        misses.append(np.max(np.abs(values["Routh"] - values["Routh"][0])))
-    assert misses[0] > 1e-6
-    assert abs(np.log2(misses[0] / misses[1]) - 2) < 0.1
-
-
-def test_jellett_is_of_spheres_only():
-    """rho . J omega is not kept by the spheroid."""
-    body = ENDS["spheroid"][0]
-    run = dh.reference(body, leaning(0.9), OMEGA, t=1.5)
-    values = [
-        float(body.to_centre(jnp.asarray(q[6:9])) @ body.moments() @ xi[:3])
-        for q, xi in zip(run.q, run.xi, strict=True)
-    ]
-    assert abs(values[1] - values[0]) > 1e-2
-
-
-@few
-@given(bodies(), numbers(-0.8, 0.8), sizes(0.3, 1.0), numbers(0.3, 2.8), numbers(), numbers(), numbers())
-def test_energy_is_the_reduced_energy(body, offset, radius, theta, fall, c1, c2):
-    """E = {J1 + m (a^2 + 2 a r c + r^2)} theta'^2 / 2 + U(theta; C1, C2), [MD] 9.5-9.6."""
-    top = dh.systems.RouthTop(offset=offset, radius=radius, **body)
-    m, j1, j3, g, a, r = top.mass, top.inertia_across, top.inertia_axis, top.gravity, offset, radius
-    c, s = np.cos(theta), np.sin(theta)
-    root = np.sqrt(j1 * (j3 + m * r**2 * s**2) + m * j3 * (a + r * c) ** 2)
-    spin = c2 / root
-    pivot = (c1 - c2 * j3 * (a + r * c) / root) / (r * j1 * s**2)
-    gamma = np.array([0.0, s, c])
-    omega = np.array([0.0, 0.0, spin - c * pivot]) + pivot * gamma + np.array([fall, 0.0, 0.0])
-    q = np.array(leaning(theta))
-    amended = (c2**2 - m * c1**2 / j3) / (2 * j1) + m * g * (r + a * c)
-    amended += (c1 * root - c2 * j3 * (a + r * c)) ** 2 / (2 * r**2 * j1**2 * j3 * s**2)
-    kinetic = 0.5 * (j1 + m * (a**2 + 2 * a * r * c + r**2)) * fall**2
-    size = max(1.0, abs(amended), m * c1**2 / j1 / j3)
-    assert abs(float(dh.energy(top, q, omega)) - kinetic - amended) < 1e-10 * size
-    np.testing.assert_allclose(q[6:9], gamma, atol=1e-15)
-
-
-def test_curvature_of_the_amended_potential_at_the_poles():
-    """U''(0) and U''(pi) of [MD] 9.7 with S'(-1) corrected (E5), from the library's energy by differences."""
-    top = dh.systems.RouthTop(1.3, 0.7, 0.45, 0.6, 0.35, 9.81)
-
-    def amended(theta, c1, c2):
-        c, s = np.cos(theta), np.sin(theta)
-        root = np.sqrt(0.7 * (0.45 + 1.3 * 0.35**2 * s**2) + 1.3 * 0.45 * (0.6 + 0.35 * c) ** 2)
-        spin = c2 / root
-        pivot = (c1 - 0.45 * (0.6 + 0.35 * c) * spin) / (0.35 * 0.7 * s**2)
-        omega = np.array([0.0, 0.0, spin - c * pivot]) + pivot * np.array([0.0, s, c])
-        return float(dh.energy(top, np.array(leaning(theta)), omega))
-
-    for pole, wanted in ((1.0, -7.295662924), (-1.0, 7.949219790)):
-        lean = 0.6 + 0.35 * pole
-        c1 = 1.7 * 0.45 * lean / np.sqrt(0.7 * 0.45 + 1.3 * 0.45 * lean**2)  # S(pole) = 0 for C2 = 1.7
-        near = 0.0 if pole > 0 else np.pi
-        # Even about the pole, U = U0 + U'' t^2/2 + b t^4 + d t^6: four samples give U'' to O(t^6).
-        t = np.array([0.05, 0.08, 0.11, 0.14])
-        values = [amended(abs(near - x), c1, 1.7) for x in t]
-        second = 2 * np.linalg.solve(np.stack([t**0, t**2, t**4, t**6], axis=1), values)[1]
-        assert abs(second - wanted) < 1e-5
-
-
-@few
-@given(sizes(0.3, 2.0), numbers(0.2, 1.5), sizes(0.1, 0.8), sizes(0.0, 0.8))
-def test_sleeping_is_stable_above_the_critical_spin_only(j1, ratio, offset, radius):
-    """n^2 [J3 + m r (a + r)]^2 > 4 m g a (J1 + m (a + r)^2), from the spectrum of the vector field."""
-    top = dh.systems.RouthTop(1.0, j1, ratio * j1, offset, radius, 9.8)
-    lean = offset + radius
-    critical = np.sqrt(4 * 9.8 * offset * (j1 + lean**2)) / (ratio * j1 + radius * lean)
-    assert np.max(np.real(np.linalg.eigvals(_around_sleeping(top, 1.01 * critical)))) < 1e-5
-    assert np.max(np.real(np.linalg.eigvals(_around_sleeping(top, 0.99 * critical)))) > 1e-2
-
-
-@jax.jit
-def _around_sleeping(top, spin):
-    """d(gamma1, gamma2, omega1, omega2)' at gamma = e_3, omega = spin e_3."""
-
-    def rate(z):
-        gamma = jnp.stack([z[0], z[1], jnp.sqrt(1 - z[0] ** 2 - z[1] ** 2)])
-        q = jnp.concatenate([jnp.zeros(6), gamma, jnp.zeros(2)])  # the reduced equations see gamma only
-        velocity, turning = dh.vector_field(top, q, jnp.stack([z[2], z[3], spin]))
-        return jnp.concatenate([velocity[6:8], turning[:2]])
-
-    return jax.jacfwd(rate)(jnp.zeros(4))
-
-
-def test_on_a_point_it_is_lagranges_top():
-    """radius = 0: the same motion as the heavy top about its fixed point, also step by step."""
-    m, j1, j3, a = 1.3, 0.7, 0.45, 0.4
-    top = dh.systems.RouthTop(m, j1, j3, offset=a, radius=0.0, gravity=9.81)
-    fixed = dh.systems.HeavyTop(inertia=(j1 + m * a**2, j1 + m * a**2, j3), weight=(0.0, 0.0, m * 9.81 * a))
-    q, xi = leaning(0.9), OMEGA
-    exact, same = dh.reference(top, q, xi, t=2.0), dh.reference(fixed, q[:9], xi, t=2.0)
-    np.testing.assert_allclose(exact.q[-1][:9], same.q[-1], atol=1e-10)
-    np.testing.assert_allclose(exact.xi[-1][:3], same.xi[-1], atol=1e-10)
-    # C2 = omega3 and C1 = e_3 . P about the contact, J3 c omega3 + (J1 + m a^2) s^2 Omega2.
-    level = exact.q[:, 6] * exact.xi[:, 0] + exact.q[:, 7] * exact.xi[:, 1]
-    np.testing.assert_allclose(exact.xi[:, 2], xi[2], atol=1e-11)
-    about_contact = j3 * exact.q[:, 8] * exact.xi[:, 2] + (j1 + m * a**2) * level
-    assert abs(np.ptp(about_contact)) < 1e-10
-    # The mass centre circles above the contact, which stays.
-    contact = exact.q[:, 9:] - a * exact.q[:, [2, 5]]
-    assert np.max(np.ptp(contact, axis=0)) < 1e-10
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"mass": -1.0}, "mass"),
-        ({"inertia_across": 0.0}, "inertia_across"),
-        ({"inertia_axis": 1.5}, "inertia_axis.*triangle inequality.*inertia_across"),
-        ({"radius": -0.1}, "radius"),
-        ({"gravity": -9.8}, "gravity"),
-    ],
-)
-def test_bad_parameters_get_a_sentence(change, words):
-    top = dh.systems.RouthTop(**change)
-    with pytest.raises(ValueError, match=f"the parameter {words}"):
-        dh.simulate(top, leaning(0.9), OMEGA, h=0.01, steps=1)
-
-
-def test_the_contact_force_carries_the_weight():
-    """At rest upside down, the reaction is m g along gamma; it is the acceleration of the mass centre otherwise."""
-    top = ENDS["Routh"][0]
-    still = np.array(leaning(np.pi))
-    np.testing.assert_allclose(dh.reactions(top, still, np.zeros(3)), 1.3 * 9.81 * still[6:9], atol=1e-12)
-    q = np.array(leaning(0.9))
-    _, second = motion(top, jnp.asarray(q), jnp.asarray(OMEGA))
-    reaction = q[:9].reshape(3, 3) @ np.asarray(dh.reactions(top, q, OMEGA))
-    np.testing.assert_allclose(reaction[:2], 1.3 * np.asarray(second[9:]), atol=1e-12)

@@ -82,6 +82,7 @@ SURFACE = Case(Surface(), (0.3, 0.2, float(np.sin(0.3) * np.cos(0.2))), (0.8, -0
 PARTICLE = Case(Particle(), (1.0, 0.2), (0.1, 0.8))
 PENDULUM = Case(dh.systems.SphericalPendulumCartesian(length=1.0), (0.6, 0.0, -0.8), (0.3, 0.9))
 ANGLES = Case(dh.systems.SphericalPendulumAngles(length=1.0), (1.2, 0.0), (0.3, 0.9))
+POINTS = Case(dh.systems.TwoPointsParallelVelocities(), (0.0, 0.0, 1.0, 0.3), (1.0, -2.0, 1.2))
 BLADE = Case(DraggedBlade(), (0.1, 0.3, 0.0), (1.0, 0.7))
 
 

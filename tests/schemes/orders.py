@@ -17,9 +17,14 @@ SUSLOV = Problem(
     SO3,
 )
 LONG_SUSLOV = dataclasses.replace(SUSLOV, name="long suslov", time=16.0)
+MEDIUM_SUSLOV = dataclasses.replace(SUSLOV, name="medium suslov", time=8.0)
 LONG_SLEIGH = dataclasses.replace(SLEIGH, name="long sleigh", time=8.0)
 TURNING_SLEIGH = dataclasses.replace(SLEIGH, name="turning sleigh", xi=(1.4, 1.1), time=6.0)
 SLOW_DISK = dataclasses.replace(DISK, name="slow disk", q=(0.1, 0.2, 0.0, 0.0, 0.0), xi=(0.05, 0.3, 1.5), time=1.0)
+
+NEARLY_STEADY_DISK = dataclasses.replace(  # a small nutation about steady rolling: smooth for long
+    DISK, name="nearly steady disk", q=(0.3, 0.2, 0.0, 0.0, 0.0), xi=(0.05, -0.7157155729657075, 3.0), time=20.0
+)
 
 ROUND_OFF = 2e-13  # points below it say nothing of the order
 ENDS: dict[str, np.ndarray] = {}
@@ -30,7 +35,7 @@ def fine_end(problem: Problem) -> np.ndarray:
     if problem.name not in ENDS:
         end = end_of(problem.run(40, scheme=dh.Gauss(12)), problem.system.rank)
         independent = end_of(dh.reference(problem.system, problem.q, problem.xi, t=problem.time), problem.system.rank)
-        assert np.linalg.norm(end - independent) < 2e-11
+        assert np.linalg.norm(end - independent) < 5e-11
         ENDS[problem.name] = end
     return ENDS[problem.name]
 
@@ -42,10 +47,13 @@ def measured(problem: Problem, scheme: dh.schemes.Scheme, counts: tuple[int, ...
     return errors, slopes(1 / np.array(counts), errors)
 
 
-def has_declared_order(problem: Problem, scheme: dh.schemes.Scheme, counts: tuple[int, ...]) -> None:
+def has_declared_order(
+    problem: Problem, scheme: dh.schemes.Scheme, counts: tuple[int, ...], order: int | None = None
+) -> None:
     """At least four points above round-off, and every slope within 0.1 of the order, 0.3 above order 6."""
+    order = scheme.order if order is None else order
     errors, found = measured(problem, scheme, counts)
     assert len(counts) >= 4
     assert np.all(errors > ROUND_OFF), errors
-    within = 0.1 if scheme.order <= 6 else 0.3
-    assert np.all(np.abs(found - scheme.order) <= within), f"slopes {found}, not {scheme.order}"
+    within = 0.1 if order <= 6 else 0.3
+    assert np.all(np.abs(found - order) <= within), f"slopes {found}, not {order}; errors {errors}"

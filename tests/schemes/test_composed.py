@@ -1,4 +1,4 @@
-"""Composition: the published weights satisfy the order conditions to round-off, and the orders are measured."""
+"""Composition: the published weights satisfy the order conditions to round-off. Orders: test_orders.py."""
 
 import functools
 import itertools
@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from checkers import STEP, keeps
-from orders import SUSLOV, has_declared_order, measured
 from problems import DISK, SLEIGH
 
 import discrete_hamel as dh
@@ -74,54 +73,6 @@ def test_weights_satisfy_the_order_conditions_and_no_more(family):
 def test_published_decimals_of_the_middle_are_the_sum_condition():
     for family in ALL[6:]:
         assert abs(float(family.gamma[len(family) // 2]) - family.half[-1]) < 1e-15
-
-
-@pytest.mark.parametrize(
-    ("problem", "order", "counts"),
-    [
-        (SLEIGH, 4, (50, 100, 200, 400)),
-        (DISK, 4, (50, 100, 200, 400)),
-        (SUSLOV, 4, (40, 80, 160, 320)),
-        (SLEIGH, 6, (16, 20, 24, 32)),
-        (DISK, 6, (40, 48, 64, 80)),
-        (SUSLOV, 6, (16, 20, 24, 32)),
-        (SLEIGH, 8, (8, 10, 12, 14)),
-        (DISK, 8, (24, 28, 32, 40)),
-        (SUSLOV, 8, (8, 10, 12, 14)),
-    ],
-    ids=lambda value: getattr(value, "name", str(value)),
-)
-def test_optimised_weights_reach_their_order(problem, order, counts):
-    has_declared_order(problem, dh.Composed(dh.DiscreteHamel(), order=order), counts)
-
-
-@pytest.mark.parametrize(
-    ("family", "counts"),
-    [
-        (weights.triple_jump(4), (50, 100, 200, 400)),
-        (weights.triple_jump(6), (48, 64, 80, 96)),
-        (weights.triple_jump(8), (40, 48, 64, 80)),
-        (weights.suzuki(6), (14, 16, 20, 24)),
-        (weights.MCLACHLAN_4, (50, 100, 200, 400)),
-        (weights.YOSHIDA_6, (32, 40, 48, 64)),
-        (weights.SUZUKI_UMENO_8, (10, 12, 14, 16)),
-    ],
-    ids=lambda value: getattr(value, "source", ""),
-)
-def test_other_weights_reach_their_order(family, counts):
-    has_declared_order(SLEIGH, dh.Composed(dh.DiscreteHamel(), weights=family), counts)
-
-
-def test_other_symmetric_schemes_compose():
-    has_declared_order(SLEIGH, dh.Composed(dh.EnergyExact(), order=4), (25, 50, 100, 200))
-
-
-def test_optimised_weights_beat_the_triple_jump():
-    optimised, jump = (
-        measured(DISK, dh.Composed(dh.DiscreteHamel(), weights=family), (100,))[0][0]
-        for family in (weights.suzuki(4), weights.triple_jump(4))
-    )
-    assert optimised < jump / 10
 
 
 def test_a_step_is_its_sub_steps():

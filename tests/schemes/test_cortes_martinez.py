@@ -1,10 +1,10 @@
-"""The discrete Lagrange-d'Alembert scheme: its order, its equations by hand, and what it refuses."""
+"""The discrete Lagrange-d'Alembert scheme: its equations by hand, and what it refuses."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from cases import BLADE, DISK, PARTICLE, SLEIGH, SUSLOV, has_slope, orbit
+from cases import BLADE, PARTICLE, SLEIGH, SUSLOV, has_slope, orbit
 from checkers import STEP
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,16 +13,6 @@ import discrete_hamel as dh
 
 POINTS = [(0.5, 0.5), (0.0, 0.0), (0.0, 0.5), (0.5, 0.0)]
 fractions = st.floats(0.0, 1.0)
-
-
-@pytest.mark.parametrize("points", POINTS)
-@pytest.mark.parametrize(("case", "fine"), [(SLEIGH, 1), (DISK, 4), (SUSLOV, 1)], ids=["sleigh", "disk", "suslov"])
-def test_order_two_at_midpoints_and_one_elsewhere(case, fine, points):
-    """But Suslov's Lagrangian is left-invariant, the same at both ends of a Cayley step: there (0, 1/2) is better."""
-    scheme = dh.CortesMartinez(*points)
-    assert scheme.order == (2 if points == (0.5, 0.5) else 1)
-    order = 2 if case is SUSLOV and points == (0.0, 0.5) else scheme.order
-    has_slope(scheme, case, order, [100 * fine, 200 * fine, 400 * fine], time=1.0)
 
 
 def test_order_with_an_affine_constraint_and_a_force():

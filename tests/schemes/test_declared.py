@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from cases import BODY, DISK, PARTICLE, PENDULUM, SLEIGH, SURFACE, has_slope, orbit, velocity
+from cases import BODY, DISK, PARTICLE, PENDULUM, POINTS, SLEIGH, SURFACE, has_slope, orbit, velocity
 from checkers import STEP, keeps_steady_rolling, steady_spin
 
 import discrete_hamel as dh
@@ -32,9 +32,15 @@ def named(scheme):
 
 
 VARIANTS = {
-    "DiscreteHamel": [dh.DiscreteHamel(), dh.DiscreteHamel(tau=0.25), dh.DiscreteHamel(tau=1.0)],
+    "DiscreteHamel": [
+        dh.DiscreteHamel(),
+        dh.DiscreteHamel(tau=0.25),
+        dh.DiscreteHamel(tau=1.0),
+        dh.DiscreteHamel(compensated=True),
+    ],
     "CortesMartinez": [dh.CortesMartinez(a, b) for a, b in ((0.5, 0.5), (0.0, 0.0), (0.0, 0.5), (0.5, 0.0))],
     "Composed": [dh.Composed(dh.DiscreteHamel(), order=4)],
+    "EnergyExact": [dh.EnergyExact(), dh.EnergyExact(dh.Gonzalez())],
     "Gauss": [dh.Gauss(2)],
     "TimeTransformed": [dh.schemes.TimeTransformed(dh.DiscreteHamel(), shorter_when_fast)],
 }
@@ -58,14 +64,14 @@ ENERGY = jax.jit(dh.energy)
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=named)
 def test_order(scheme):
-    case = next(case for case in (SLEIGH, PARTICLE, SURFACE) if accepts(scheme, case))
+    case = next(case for case in (SLEIGH, PARTICLE, SURFACE, POINTS) if accepts(scheme, case))
     has_slope(scheme, case, scheme.order, time=2.0)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=named)
 def test_symmetry(scheme):
     """A step back undoes a step to round-off; or, where that is not declared, far from it."""
-    case = next(case for case in (SLEIGH, PARTICLE, SURFACE) if accepts(scheme, case))
+    case = next(case for case in (SLEIGH, PARTICLE, SURFACE, POINTS) if accepts(scheme, case))
     h = 0.2
     first, there = orbit(scheme, case, h, 1)
     back, _ = STEP(case.system, scheme, there, -h)

@@ -7,36 +7,57 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from checkers import STEP, keeps
-from orders import SUSLOV, has_declared_order
-from problems import BODY, DISK, SLEIGH, TOP
+from problems import BODY, DISK, TOP
 
 import discrete_hamel as dh
 from discrete_hamel.schemes import Gonzalez, MeanValue
 
 GRADIENTS = [MeanValue(), Gonzalez()]
-ENERGIES = jax.jit(lambda system, q, xi: jax.vmap(lambda q, xi: dh.energy(system, q, xi))(q, xi))
+
+
+DRIVEN = {"DrivenRollerRacer", "DrivenSnakeboard"}  # their motion keeps no energy: tests/catalogue/test_driven.py
+CONSERVATIVE = sorted(
+    name
+    for name in set(dh.systems.__all__) - DRIVEN
+    if not issubclass(getattr(dh.systems, name), dh.NonlinearSystem)  # which has schemes of its own
+)
+
+
+@jax.jit
+def energies(system, q, xi):
+    """H = <mu_D, xi^D> - l over nodes, and its unit of round-off: what it changes by when all in it is rounded."""
+
+    def at(q, xi):
+        value, (slope, mu) = jax.value_and_grad(system.lagrangian, (0, 1))(q, xi)
+        m, size = system.rank, jnp.sum(jnp.abs(q * slope)) + jnp.sum(jnp.abs(mu * xi)) + jnp.abs(value)
+        return mu[:m] @ xi[:m] - value, jnp.finfo(q.dtype).eps * size
+
+    return jax.vmap(at)(q, xi)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", dh.systems.__all__)
+@pytest.mark.parametrize("name", CONSERVATIVE)
 def test_energy_of_the_catalogue_is_exact(name):
-    """500 steps of the sample; benchmarks/energy_exact.py makes 10^5. Moving constraints: see the test of the slip."""
-    system, steps = getattr(dh.systems, name)(), 500
+    """1000 steps of the sample: no more than the random walk of some rounding a step, four times its size at most.
+
+    benchmarks/energy_exact.py makes 10^5 steps.
+    """
+    system, steps = getattr(dh.systems, name)(), 1000
     run = dh.simulate(system, **system.sample(), steps=steps, scheme=dh.EnergyExact())
-    if np.any(run.xi[:, run.system.rank :]):
-        pytest.skip("its constraint moves, so that its motion need not keep the energy")
-    energy = run.energy
-    assert np.max(np.abs(energy - energy[0])) <= 1e-12 * steps**0.5 * max(1.0, abs(energy[0]))
+    energy, units = map(np.asarray, energies(run.system, run.q, run.xi))
+    drift = np.max(np.abs(energy - energy[0]))
+    assert drift <= 1e-12 * steps**0.5 * max(1.0, abs(energy[0]))
+    assert drift <= 4 * np.max(units) * steps**0.5
 
 
-@pytest.mark.parametrize("gradient", GRADIENTS, ids=repr)
-@pytest.mark.parametrize(
-    ("problem", "counts"),
-    [(SLEIGH, (50, 100, 200, 400)), (DISK, (100, 200, 400, 800)), (SUSLOV, (50, 100, 200, 400))],
-    ids=lambda value: getattr(value, "name", ""),
-)
-def test_order_is_two(problem, counts, gradient):
-    has_declared_order(problem, dh.EnergyExact(gradient), counts)
+def test_gonzalez_gradient_has_no_bias():
+    """On the disk, where a Newton step left out too soon was 5e-15 J a step: 20 000 steps do not drift."""
+    steps = 20_000
+    run = dh.simulate(
+        DISK.system, DISK.q, DISK.xi, h=0.01, steps=steps, save_every=20, scheme=dh.EnergyExact(Gonzalez())
+    )
+    energy, units = map(np.asarray, energies(DISK.system, run.q, run.xi))
+    assert np.max(np.abs(energy - energy[0])) <= 4 * np.max(units) * steps**0.5
 
 
 @pytest.mark.parametrize("gradient", GRADIENTS, ids=repr)

@@ -1,18 +1,13 @@
-"""Gauss collocation: its coefficients, orders 2 to 12, and what is quadratic in (q, p)."""
-
-import dataclasses
+"""Gauss collocation: its coefficients, and what is quadratic in (q, p). Its orders: test_orders.py."""
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from checkers import STEP, keeps
-from orders import LONG_SLEIGH, LONG_SUSLOV, SLOW_DISK, SUSLOV, TURNING_SLEIGH, has_declared_order
 from problems import BODY, DISK, SLEIGH, TOP
 
 import discrete_hamel as dh
 from discrete_hamel.schemes.gauss import collocation
-
-MEDIUM_SUSLOV = dataclasses.replace(SUSLOV, name="medium suslov", time=8.0)
 
 
 @pytest.mark.parametrize("stages", range(1, 13))
@@ -25,32 +20,6 @@ def test_coefficients_integrate_polynomials_exactly(stages):
     assert beyond > 1e-16 if stages > 11 else beyond > 1e-15
     for k in range(1, stages + 1):
         assert np.max(np.abs(a @ c ** (k - 1) - c**k / k)) < 1e-15
-
-
-@pytest.mark.parametrize(
-    ("problem", "stages", "counts"),
-    [
-        (SLEIGH, 2, (50, 100, 200, 400)),
-        (DISK, 2, (50, 100, 200, 400)),
-        (SUSLOV, 2, (40, 80, 160, 320)),
-        (SLEIGH, 3, (8, 12, 16, 24)),
-        (DISK, 3, (20, 28, 40, 64)),
-        (SUSLOV, 3, (8, 12, 16, 24)),
-        (SLEIGH, 4, (8, 10, 12, 14)),
-        (DISK, 4, (24, 28, 32, 40)),
-        (SUSLOV, 4, (5, 6, 8, 10)),
-        (LONG_SLEIGH, 5, (14, 16, 18, 20)),
-        (SLOW_DISK, 5, (8, 9, 10, 12)),
-        (MEDIUM_SUSLOV, 5, (8, 10, 12, 14)),
-        (TURNING_SLEIGH, 6, (7, 8, 9, 10)),
-        (LONG_SUSLOV, 6, (8, 10, 12, 14)),
-    ],
-    ids=lambda value: getattr(value, "name", str(value)),
-)
-def test_order_is_twice_the_number_of_stages(problem, stages, counts):
-    """Up to order 12; for the disk up to 10, above which round-off leaves fewer than four points."""
-    assert dh.Gauss(stages).order == 2 * stages
-    has_declared_order(problem, dh.Gauss(stages), counts)
 
 
 def test_one_stage_is_the_tau_rule_at_one_half():

@@ -1,22 +1,12 @@
-"""The classical Runge-Kutta method: explicit, order 4, and what it does not keep."""
+"""The classical Runge-Kutta method: explicit, and what it does not keep."""
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from checkers import STEP
-from orders import SUSLOV, has_declared_order
 from problems import DISK, PENDULUM, SLEIGH
 
 import discrete_hamel as dh
-
-
-@pytest.mark.parametrize(
-    ("problem", "counts"),
-    [(SLEIGH, (50, 100, 200, 400)), (DISK, (200, 400, 800, 1600)), (SUSLOV, (50, 100, 200, 400))],
-    ids=lambda value: getattr(value, "name", ""),
-)
-def test_order_is_four(problem, counts):
-    has_declared_order(problem, dh.RungeKutta4(), counts)
 
 
 def test_step_of_the_sleigh_is_the_classical_tableau_on_qs_6_1():

@@ -1,0 +1,249 @@
+"""ensemble: many members through one scheme, in blocks, by all cores and all processes."""
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from discrete_hamel import checks
+from discrete_hamel.ensembles import plain, processes, reductions
+from discrete_hamel.ensembles.batches import Batch, Task
+from discrete_hamel.ensembles.members import Members, gathered, one
+from discrete_hamel.ensembles.reasons import Why
+from discrete_hamel.ensembles.reductions import Reduction
+from discrete_hamel.ensembles.results import Contents, contents, dataset
+from discrete_hamel.ensembles.stores import Shards
+from discrete_hamel.kernel.lane_choice import bundle_for
+from discrete_hamel.kernel.lanes import LANES
+from discrete_hamel.progress import Progress
+from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.simulation import _warn_of_float32
+from discrete_hamel.system import System
+
+BLOCK = 1024  # members, at most, that one core takes at a time, and that a chunk of a store holds
+CAPACITY = 64  # nodes that a call gives at most
+
+
+def ensemble(
+    system: System | Sequence[System],
+    q: Any,
+    xi: Any = None,
+    *,
+    v: Any = None,
+    h: Any,
+    steps: int,
+    scheme: Scheme | None = None,
+    save_every: int | None = None,
+    reduction: Reduction | None = None,
+    store: Any = None,
+    resume: bool = False,
+    workers: int | None = None,
+    progress: bool = True,
+    compiled: bool = True,
+) -> Any:
+    """Many runs side by side, as an xarray.Dataset over `member`: over initial data, and the system's parameters.
+
+    Whatever differs has a leading axis of members: q, xi (or v), and any of the system's parameters; or `system` is a
+    list (which leaves no doubt: three masses of three members could also be one member's). Kept is the last node; with
+    `save_every` the first and each so-many-th; with a `Reduction` what that makes of them. A member that fails does not
+    stop the others: it has NaN from there on, a `failure` and a `reason`.
+
+    The members are run in blocks, by `workers` threads (one a core if nothing is said). With `store`, the path of a
+    Zarr store, each block is written when it is done, and `resume=True` leaves out those that are there. Under
+    `python -m discrete_hamel.launch` the processes of many machines share the blocks of one store.
+
+    >>> import numpy as np, discrete_hamel as dh
+    >>> sleighs = dh.systems.ChaplyginSleigh(offset=np.linspace(0.1, 0.5, 5))
+    >>> runs = dh.ensemble(sleighs, q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=100)
+    >>> runs.q.sel(coordinate="theta").shape, runs.reason.values.any()
+    ((5, 1), np.False_)
+    """
+    scheme = DiscreteHamel() if scheme is None else scheme
+    if not isinstance(scheme, Scheme):
+        raise TypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
+    if resume and store is None:
+        raise ValueError("resume is about a store; give its path: store='runs.zarr'.")
+    steps = checks.count("steps", steps, 1)
+    every = steps if save_every is None else checks.count("save_every", save_every, 1)
+    if steps % every:
+        raise ValueError(f"steps = {steps} is not a multiple of save_every = {every}, so the last node would be lost.")
+    h = checks.step_size(h)
+    if checks.traced(system, scheme, q, xi, v, h):
+        raise ValueError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
+    _warn_of_float32(h)
+    members = gathered(system, q, xi, v)
+    scheme = checks.canonical(scheme.fitted(one(members.system, members.axes, 0)))
+    run = Run(members, scheme, h, steps, every, save_every is not None, reduction, workers, compiled)
+    team = processes.team()
+    place = None if store is None else Shards(store, run.contents, run.manifest(), len(members), resume, team)
+    mine = run.blocks() if place is None else place.missing()
+    mine = team.share(mine)
+    with Progress(len(members) * steps, progress, unit="member-steps") as bar:
+        results = run.results(mine, None if place is None else place.write, bar)
+    attributes = {"path": run.path, "path_reason": run.why_plain, "h": float(h), "scheme": repr(scheme)}
+    if place is not None:
+        team.all_done(f"Finished blocks are in {store}; launch the same command again with resume=True to go on")
+        return place.opened(attributes)
+    arrays = team.together(run.contents, results, len(members))
+    return dataset(run.contents, arrays, attributes)
+
+
+class Run:
+    """How an ensemble is run: its blocks, and what each gives."""
+
+    def __init__(
+        self,
+        members: Members,
+        scheme: Scheme,
+        h: Any,
+        steps: int,
+        every: int,
+        first_too: bool,
+        reduction: Reduction | None,
+        workers: int | None,
+        compiled: bool,
+    ) -> None:
+        self.members, self.reduction, self.nodes, self.first_too = members, reduction, steps // every, first_too
+        self.workers = cores() if workers is None else checks.count("workers", workers, 1)
+        self.size = min(BLOCK, -(-len(members) // LANES) * LANES)
+        self.axes = members.axes
+        able = int(np.argmax(members.why == Why.WELL))
+        sample = one(members.system, members.axes, able)
+        scheme.check(sample, jnp.asarray(members.q[able]))
+        state = plain.begun((None,) * len(self.axes), sample, scheme, h, members.q[able][None], members.xi[able][None])
+        state = jax.tree.map(lambda leaf: leaf[0], state)
+        capacity = min(CAPACITY, self.nodes) if self.nodes == 1 else CAPACITY
+        varying = tuple(
+            axis is not None
+            for leaf, axis in zip(
+                jax.tree.leaves((sample, scheme, h)),
+                (*self.axes, *(None,) * (len(jax.tree.leaves(scheme)) + 1)),
+                strict=True,
+            )
+            for _ in range(jnp.size(leaf))
+        )
+        bundle = bundle_for(sample, scheme, state, h, varying, capacity, self.size) if compiled else "asked for"
+        self.path, self.why_plain = ("plain", bundle) if isinstance(bundle, str) else ("lanes", "")
+        self.task = Task(scheme, h, every, None if isinstance(bundle, str) else bundle, capacity, self.size)
+        n = members.xi.shape[1]
+        self.widths = (state.q.shape[0], state.p.shape[0], n)
+        kept = None
+        if reduction is not None:
+            kept = jax.eval_shape(lambda *a: reduction.start(*a), sample, members.q[able], members.xi[able])
+        saved = np.arange(0 if first_too else 1, self.nodes + 1) * every
+        self.contents: Contents = contents(sample, self.widths, saved, float(h), kept, self.size)
+
+    def manifest(self) -> dict[str, Any]:
+        """What the results are made from."""
+        from discrete_hamel.ensembles.stores import manifest
+
+        return manifest(self.members, self.task, self.nodes, self.first_too, self.size, self.reduction)
+
+    def blocks(self) -> list[int]:
+        """The numbers of all blocks."""
+        return list(range(-(-len(self.members) // self.size)))
+
+    def results(self, mine: Sequence[int], write: Any, bar: Progress) -> dict[int, dict[str, np.ndarray]]:
+        """The blocks by number, or nothing if `write(number, block)` takes them; the cores take them one by one."""
+        kept: dict[int, dict[str, np.ndarray]] = {}
+        done = 0
+
+        def work(number: int) -> dict[str, np.ndarray]:
+            block = self.block(number)
+            if write is None:
+                return block
+            write(number, block)
+            return {"finished": block["finished"]}
+
+        with ThreadPoolExecutor(self.workers) as pool:
+            waiting: dict[Future, int] = {pool.submit(work, number): number for number in mine}
+            try:
+                while waiting:
+                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                        number, block = waiting.pop(future), future.result()
+                        done += len(block["finished"])
+                        bar.at(done * self.nodes * self.task.every)
+                        if write is None:
+                            kept[number] = block
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return kept
+
+    def block(self, number: int) -> dict[str, np.ndarray]:
+        """The arrays of one block of members."""
+        members, who = self.members, slice(number * self.size, (number + 1) * self.size)
+        q, xi = members.q[who], members.xi[who]
+        leaves, tree = jax.tree.flatten(members.system)
+        system = jax.tree.unflatten(
+            tree, [a if axis is None else np.asarray(a[who]) for a, axis in zip(leaves, self.axes, strict=True)]
+        )
+        batch = Batch(self.task, system, self.axes, q, xi, members.why[who])
+        parts: list[np.ndarray] = []
+        fold = None if self.reduction is None else Fold(self.reduction, self.axes, system, q, xi, self.size)
+        if self.first_too and fold is None:
+            first = np.concatenate([q, np.asarray(batch.states.p), xi], axis=1).T[None]
+            parts.append(np.where(batch.why == Why.WELL, first, np.nan))
+        for begin in range(0, self.nodes, self.task.capacity):
+            rows = batch.nodes(min(self.task.capacity, self.nodes - begin))
+            if fold is None:
+                parts.append(rows)
+            else:
+                fold.take(
+                    rows[:, : self.widths[0]], rows[:, -self.widths[2] :], batch.done - batch.begin, self.task.capacity
+                )
+        arrays = _split(np.concatenate(parts), self.widths) if fold is None else fold.arrays()
+        return arrays | {
+            "finished": np.ones(len(q), bool),
+            "failure": batch.why,
+            "residual": batch.residual,
+            "steps_done": batch.steps,
+            "iterations": batch.iterations,
+            "plain_steps": batch.plain_steps,
+        }
+
+
+def _split(rows: np.ndarray, widths: Iterable[int]) -> dict[str, np.ndarray]:
+    ends = np.cumsum(list(widths))[:-1]
+    members = np.ascontiguousarray(rows.transpose(2, 0, 1))
+    return dict(zip(("q", "p", "xi"), np.split(members, ends, axis=2), strict=True))
+
+
+class Fold:
+    """A reduction on its way through the nodes of a block."""
+
+    def __init__(
+        self, reduction: Reduction, axes: plain.Axes, system: Any, q: np.ndarray, xi: np.ndarray, size: int
+    ) -> None:
+        self.reduction, self.axes, self.count, self.more = reduction, axes, len(q), size - len(q)
+        leaves, tree = jax.tree.flatten(system)
+        parts = [a if axis is None else self._padded(a) for a, axis in zip(leaves, axes, strict=True)]
+        self.system = jax.tree.unflatten(tree, parts)
+        self.kept = reductions.first(reduction, axes, self.system, self._padded(q), self._padded(xi))
+
+    def _padded(self, a: np.ndarray) -> np.ndarray:
+        return np.concatenate([a, np.repeat(a[-1:], self.more, axis=0)])
+
+    def take(self, q: np.ndarray, xi: np.ndarray, count: np.ndarray, capacity: int) -> None:
+        """Some nodes, (nodes, components, members)."""
+
+        def whole(a: np.ndarray) -> np.ndarray:
+            a = np.pad(a, ((0, capacity - len(a)), (0, 0), (0, self.more)))
+            return np.nan_to_num(a.transpose(0, 2, 1))
+
+        counts = np.pad(count, (0, self.more))
+        self.kept = reductions.folded(self.reduction, self.axes, self.kept, self.system, whole(q), whole(xi), counts)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What was kept of each member, up to its end."""
+        return {name: np.asarray(value)[: self.count] for name, value in self.kept.items()}
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

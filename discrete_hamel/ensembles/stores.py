@@ -1,0 +1,157 @@
+"""The store of an ensemble: one Zarr store, a chunk for each block of members, each written whole by whoever ran it."""
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from discrete_hamel.ensembles.batches import Task
+from discrete_hamel.ensembles.members import Members, one
+from discrete_hamel.ensembles.processes import Team
+from discrete_hamel.ensembles.results import Contents, told
+from discrete_hamel.failures import StoreDamaged
+from discrete_hamel.stores import files
+from discrete_hamel.stores.columns import Column
+from discrete_hamel.stores.manifest import described, differences, versions
+from discrete_hamel.stores.reading import METADATA, checksum
+
+KIND = "ensemble 1"
+
+
+def manifest(members: Members, task: Task, nodes: int, first_too: bool, size: int, reduction: Any) -> dict[str, Any]:
+    """What an ensemble is made from; what differs from member to member as a digest."""
+    from discrete_hamel.stores.manifest import manifest as of_a_run
+
+    sample = one(members.system, members.axes, 0)
+    able = int(np.argmax(members.why == 0))
+    whole = of_a_run(sample, task.scheme, members.q[able], members.xi[able], task.h, task.every)
+    digests = {
+        jax.tree_util.keystr(path).lstrip("."): _digest(leaf)
+        for path, leaf in jax.tree_util.tree_leaves_with_path((members.system, members.q, members.xi))
+    }
+    folded = None if reduction is None else [f.__qualname__ for f in reduction]
+    described_as = described(sample) or {}
+    return whole | {
+        "kind": KIND,
+        "system": {"class": described_as["class"], "structure": described_as["structure"]},
+        "start": digests,
+        "versions": versions(),
+        "nodes": nodes,
+        "first node too": first_too,
+        "members": len(members),
+        "block": size,
+        "reduction": folded,
+    }
+
+
+def _digest(leaf: Any) -> str:
+    return hashlib.sha256(np.ascontiguousarray(leaf).tobytes()).hexdigest()[:16]
+
+
+class Shards:
+    """The store, made by the first process and written by all."""
+
+    def __init__(
+        self, path: Any, contents: Contents, made_from: dict[str, Any], members: int, resume: bool, team: Team
+    ) -> None:
+        self.path, self.contents, self.members = Path(path), contents, members
+        self.size = next(iter(contents.columns.values())).chunk
+        if team.first:
+            team.attempt(lambda: self._taken_up(made_from) if resume and self.path.exists() else self._made(made_from))
+        else:
+            team.await_first()
+
+    def _made(self, made_from: dict[str, Any]) -> None:
+        """A new store without any block."""
+        if self.path.exists():
+            raise FileExistsError(
+                f"{self.path} exists already; go on with resume=True, save under another name, or remove it first."
+            )
+        place = self.path.parent / f".{self.path.name}.new-{os.getpid()}-{time.monotonic_ns()}"
+        metadata: dict[str, Any] = {".zgroup": {"zarr_format": 2}, ".zattrs": {"discrete_hamel": json.dumps(made_from)}}
+        beside = {"member": ("member", np.arange(self.members))} | self.contents.coordinates
+        batch = files.Batch()
+        try:
+            place.mkdir(parents=True)
+            for column in self.contents.columns.values():
+                metadata |= column.metadata(self.members)
+                (place / column.name).mkdir()
+            for name, (dimension, values) in beside.items():
+                label = Column(name, (dimension,), _stored(values).dtype, len(values), ())
+                metadata |= label.metadata(len(values))
+                (place / name).mkdir()
+                batch.put(label.file(place, 0), label.encoded(_stored(values)))
+            metadata[".zattrs"]["checksum"] = checksum(metadata)
+            for name, value in metadata.items():
+                batch.put(place / name, [json.dumps(value).encode()])
+            whole = json.dumps({"zarr_consolidated_format": 1, "metadata": metadata}).encode()
+            batch.put(place / METADATA, [whole])
+            batch.finish()
+            os.rename(place, self.path)
+            files.flushed(self.path.absolute().parent)
+        except OSError:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+
+    def _taken_up(self, made_from: dict[str, Any]) -> None:
+        """An existing store, if it is of the same ensemble."""
+        stored = stored_manifest(self.path)
+        if differing := differences(stored, json.loads(json.dumps(made_from))):
+            raise ValueError(
+                f"{self.path} was made by another ensemble; it differs in "
+                + "; ".join(differing)
+                + ". Give another store."
+            )
+
+    def missing(self) -> list[int]:
+        """The blocks of which some chunk is not there, or damaged."""
+        return [k for k in range(-(-self.members // self.size)) if not self._whole(k)]
+
+    def _whole(self, number: int) -> bool:
+        try:
+            for column in self.contents.columns.values():
+                column.decoded(self.path, number)
+        except (StoreDamaged, OSError):
+            return False
+        return True
+
+    def write(self, number: int, block: dict[str, np.ndarray]) -> None:
+        """A block's chunks; each appears whole, and the block counts once all have."""
+        batch = files.Batch()
+        try:
+            for name, column in self.contents.columns.items():
+                batch.put(column.file(self.path, number), column.encoded(block[name]))
+            batch.finish()
+        except OSError:
+            batch.drop()
+            raise
+
+    def opened(self, attributes: dict[str, Any]) -> Any:
+        """The result as xarray opens it, of which little is read before it is asked for."""
+        import xarray
+
+        stored = xarray.open_zarr(self.path, consolidated=True, chunks=None).drop_attrs(deep=False)
+        return told(stored).assign_attrs(attributes)
+
+
+def _stored(values: np.ndarray) -> np.ndarray:
+    """As a store's label holds it."""
+    return values.astype(values.dtype.newbyteorder("<"))
+
+
+def stored_manifest(path: Path) -> dict[str, Any]:
+    """What an ensemble's store says it was made from."""
+    try:
+        metadata = json.loads((path / METADATA).read_bytes())["metadata"]
+        made_from = json.loads(metadata[".zattrs"]["discrete_hamel"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ValueError(f"{path} is not the store of an ensemble, or its {METADATA} is damaged.") from None
+    if made_from.get("kind") != KIND:
+        raise ValueError(f"{path} is not the store of an ensemble (kind {made_from.get('kind')!r}, wanted {KIND!r}).")
+    return made_from

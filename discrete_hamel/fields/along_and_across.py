@@ -1,0 +1,122 @@
+"""The string's velocity along and across it, with its bracket: [HE] Example 3.2 as it stands, on nodal values."""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from discrete_hamel.fields.string import String
+from discrete_hamel.fields.tension import tension
+from discrete_hamel.system import System
+
+
+class AlongAndAcross(System):
+    """A free String in the velocities xi = u + i w along and across it: z' = z_s xi.
+
+    Coordinates: the points z_k as (x_0, y_0, x_1, ..); quasi-velocities (u_0, w_0, u_1, ..), all free. With D the
+    difference quotient of second order (one-sided at the ends), t = D z:
+
+        z_k' = t_k xi_k                                                                  [HE] (3.14)
+        [xi, eta] = (D(t xi) eta - D(t eta) xi) / t  ->  xi_s eta - xi eta_s             [HE] (3.15)
+        xi' = xi conj(xi)_s + lambda_s + i kappa (lambda - |xi|^2) + O(ds^2)             [HE] (3.17)
+
+    The tension enters as a force, the multiplier of the accelerations (`tension`), so lengths are kept by the exact
+    motion only; a scheme keeps them as well as its order is. For long runs take `String`, which cannot stretch.
+    `turned` chooses Remark 3.2's substitution z' = (z_s / |z_s|) xi, whose bracket is that of se(2):
+
+        [xi, eta] = i (omega(xi) eta - omega(eta) xi),   omega(xi) = Im(D(t xi / |t|) / t)
+    """
+
+    string: String = String()
+    turned: bool = False
+
+    @property
+    def rank(self) -> int:
+        return 2 * self.string.points
+
+    def tangents(self, q: Array) -> Array:
+        """t_k, or t_k / |t_k|, as complex numbers."""
+        t = _slope(_complex(q), self.string.spacing)
+        return t / jnp.abs(t) if self.turned else t
+
+    def velocity(self, q: Array, xi: Array) -> Array:
+        """qdot = Psi(q) xi."""
+        return _real(self.tangents(q) * _complex(xi))
+
+    def frame(self, q: Array) -> Array:
+        return jax.jacfwd(partial(self.velocity, q))(jnp.zeros(self.rank))
+
+    def bracket(self, q: Array, xi: Array, eta: Array) -> Array:
+        """[xi, eta]_q of the discrete fields."""
+        ds, directions = self.string.spacing, self.tangents(q)
+        a, b = _complex(xi), _complex(eta)
+        along_a, along_b = (_slope(directions * c, ds) for c in (a, b))
+        if not self.turned:
+            return _real((along_a * b - along_b * a) / directions)
+        t = _slope(_complex(q), ds)
+        return _real(1j * ((along_a / t).imag * b - (along_b / t).imag * a))
+
+    def structure(self, q: Array) -> Array:
+        none = jnp.zeros(self.rank)
+        return jax.jacfwd(jax.jacfwd(partial(self.bracket, q), 0), 1)(none, none)
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        v = _complex(self.velocity(q, xi))
+        z = _complex(q)
+        links = jnp.diff(z) / self.string.spacing
+        return 0.5 * self.string.masses() @ (v.real**2 + v.imag**2) - self.string.potential(_joined(z, links))
+
+    def force(self, q: Array, xi: Array) -> Array:
+        """Psi^* of the tension's pull on the points."""
+        z, v = _complex(q), _complex(self.velocity(q, xi))
+        links = jnp.diff(z) / self.string.spacing
+        turning = (jnp.conj(links) * jnp.diff(v)).imag / self.string.spacing
+        pull = jnp.zeros_like(z)
+        held = tension(self.string, _joined(z, links), jnp.concatenate([_real(v[:1]), turning])) * links
+        pull = pull.at[:-1].add(held).at[1:].add(-held)
+        return _real(jnp.conj(self.tangents(q)) * pull)
+
+    def state_of(self, q: Any, xi: Any) -> dict:
+        """The q, xi of a String as initial data here."""
+        string = self.string
+        q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)
+        xi = jnp.concatenate([xi, string.slip(q)]) if len(xi) == string.rank else xi
+        here = _real(string.places(q))
+        return {"q": here, "xi": _real(string.moved(q, xi) / self.tangents(here))}
+
+    def check(self) -> None:
+        self.string.check()
+        if self.string.rank != self.string.points + 1:
+            raise ValueError("AlongAndAcross is for a string whose ends are free; its front is held. Use String.")
+
+    def sample(self) -> dict:
+        """The sample of the String."""
+        start = self.string.sample()
+        return {**self.state_of(start["q"], start["xi"]), "h": start["h"]}
+
+    def shapes(self, q: Any) -> list[np.ndarray]:
+        """The string."""
+        return [np.asarray(q).reshape(-1, 2)]
+
+
+def _slope(values: Array, ds: Any) -> Array:
+    """Derivative along s of second order: central within, one-sided at the ends."""
+    first = (-3 * values[0] + 4 * values[1] - values[2]) / (2 * ds)
+    last = (3 * values[-1] - 4 * values[-2] + values[-3]) / (2 * ds)
+    return jnp.concatenate([first[None], (values[2:] - values[:-2]) / (2 * ds), last[None]])
+
+
+def _joined(z: Array, links: Array) -> Array:
+    """The coordinates of a String, from its points and links."""
+    return jnp.concatenate([_real(z[:1]), _real(links)])
+
+
+def _complex(pairs: Array) -> Array:
+    return lax.complex(pairs[0::2], pairs[1::2])
+
+
+def _real(z: Array) -> Array:
+    return jnp.stack([z.real, z.imag], axis=1).ravel()

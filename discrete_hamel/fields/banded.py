@@ -1,0 +1,123 @@
+"""Newton's method for equations that couple neighbours only, at a cost linear in their number.
+
+The unknowns are an array (count, size): one block of `size` numbers a place. An equation at a place involves the blocks
+there and next to it, so the Jacobian is block tridiagonal. It is found by 3 size directional derivatives (places three
+apart do not meet, so they share a probe) and eliminated block after block: no dense matrix is ever formed.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from discrete_hamel.newton import MAX_ITERATIONS, SMALL, Report, finished
+
+Linear = Callable[[Array], Array]
+
+
+def diagonals(linear: Linear, like: Array) -> tuple[Array, Array, Array]:
+    """The lower, main and upper blocks, each (count, size, size), of a block-tridiagonal linear map.
+
+    >>> lower, main, upper = diagonals(lambda x: 2 * x - jnp.roll(x, 1).at[0].set(0.0), jnp.zeros((4, 1)))
+    >>> lower[:, 0, 0].tolist(), main[:, 0, 0].tolist()
+    ([0.0, -1.0, -1.0, -1.0], [2.0, 2.0, 2.0, 2.0])
+    """
+    count, size = like.shape
+    place = jnp.arange(count)
+    at = (place[None] % 3 == jnp.arange(3)[:, None]).astype(like.dtype)  # (3, count)
+    probes = at[:, None, :, None] * jnp.eye(size, dtype=like.dtype)[None, :, None, :]
+    images = jax.vmap(jax.vmap(linear))(probes)  # (3, size, count, size): colour, column, place, row
+
+    def diagonal(shift: int) -> Array:
+        inside = (place + shift >= 0) & (place + shift < count)
+        return jnp.where(inside[:, None, None], jnp.swapaxes(images[(place + shift) % 3, :, place], 1, 2), 0.0)
+
+    return diagonal(-1), diagonal(0), diagonal(1)
+
+
+def solve(lower: Array, main: Array, upper: Array, right: Array) -> Array:
+    """x with L_k x_{k-1} + D_k x_k + U_k x_{k+1} = r_k: Thomas's elimination, without exchanging rows.
+
+    >>> twos, right = jnp.full((2, 1, 1), 2.0), jnp.array([[3.0], [2.0]])
+    >>> x = solve(0 * twos, twos, jnp.array([[[1.0]], [[0.0]]]), right)
+    >>> x.ravel().tolist()
+    [1.0, 1.0]
+    """
+    if right.shape[1] == 1:
+        return lax.linalg.tridiagonal_solve(lower[:, 0, 0], main[:, 0, 0], upper[:, 0, 0], right)
+
+    def down(carry: tuple, block: tuple) -> tuple:
+        above, known = carry
+        low, middle, high, r = block
+        both = _eliminated(middle - low @ above, jnp.concatenate([high, (r - low @ known)[:, None]], axis=1))
+        return (both[:, :-1], both[:, -1]), (both[:, :-1], both[:, -1])
+
+    def up(below: Array, block: tuple) -> tuple:
+        high, r = block
+        x = r - high @ below
+        return x, x
+
+    first = (jnp.zeros_like(main[0]), jnp.zeros_like(right[0]))
+    reduced: Any
+    _, reduced = lax.scan(down, first, (lower, main, upper, right))
+    return lax.scan(up, first[1], reduced, reverse=True)[1]
+
+
+def _eliminated(matrix: Array, right: Array) -> Array:
+    """matrix^-1 right for a small matrix, unrolled: a library call a block would cost more than the arithmetic."""
+    size = len(matrix)
+    rows = [jnp.concatenate([matrix[i], right[i]]) for i in range(size)]
+    for i in range(size):
+        rows[i] = rows[i] / rows[i][i]
+        for j in range(size):
+            if j != i:
+                rows[j] = rows[j] - rows[j][i] * rows[i]
+    return jnp.stack(rows)[:, size:]
+
+
+def root(residual: Linear, guess: Array, sizes: Array | None = None) -> tuple[Array, Report]:
+    """z, (count, size), with residual(z) = 0 found from `guess`, and its Report; `newton.root` for neighbours.
+
+    `sizes`, one for each of the `size` kinds of unknowns, are what their round-off is relative to: by default the
+    largest of the kind, as an unknown that is small in places is a difference of large numbers there. Differentiable in
+    both modes by the implicit function theorem.
+
+    >>> z, report = root(lambda z: z**2 - jnp.array([[2.0], [3.0]]), jnp.ones((2, 1)))
+    >>> [round(a, 12) for a in z.ravel().tolist()], bool(report.converged)
+    ([1.414213562373, 1.732050807569], True)
+    """
+
+    def tangent_solve(linear: Linear, value: Array) -> Array:
+        return solve(*diagonals(linear, value), value)
+
+    def search(residual: Linear, guess: Array) -> tuple[Array, Array]:
+        z, report = _newton(residual, guess, sizes)
+        return z, jnp.stack([report.converged, report.iterations, report.residual]).astype(guess.dtype)
+
+    z, (converged, iterations, size) = lax.custom_root(residual, guess, search, tangent_solve, has_aux=True)
+    return z, Report(converged > 0, iterations.astype(int), size)
+
+
+def _newton(residual: Linear, guess: Array, sizes: Array | None) -> tuple[Array, Report]:
+    number = jnp.finfo(guess.dtype)
+    if sizes is None:
+        largest = jnp.max(jnp.abs(guess), axis=0)
+        sizes = largest + SMALL * jnp.max(largest)
+    weights = 1 / (number.eps * (sizes + number.tiny**0.25))
+
+    def iterate(carry: tuple) -> tuple:
+        z, size, _, count = carry
+        value, linear = jax.linearize(residual, z)
+        correction = solve(*diagonals(linear, z), -value)
+        new = jnp.max((correction * weights[None]) ** 2)
+        return z + correction, new, finished(size, new), count + 1
+
+    def unfinished(carry: tuple) -> Array:
+        _, _, done, count = carry
+        return ~done & (count < MAX_ITERATIONS)
+
+    start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0))
+    z, size, done, count = lax.while_loop(unfinished, iterate, start)
+    return z, Report(done & jnp.isfinite(size), count, jnp.linalg.norm(residual(z)))

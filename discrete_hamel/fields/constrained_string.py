@@ -1,0 +1,145 @@
+"""The inextensible string that cannot move sideways: [HE] Example 4.1."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel.fields.following import complex_of, drawn, followed, held, pairs_of, square, trailed
+from discrete_hamel.pytrees import static
+from discrete_hamel.system import Invariant, System
+from discrete_hamel.systems import parameters
+
+
+class ConstrainedString(System):
+    """A sharp inextensible string on ice: each link's middle moves along the link only, and no link stretches.
+
+    Its front end (s = length) goes in the direction `heading`, an angle given as a function of the distance it has
+    come: initial data do not determine it. Coordinates (d; x, y; e_1, .., e_{n-1}): that distance, the front, and the
+    links' directions ahead, from the front backwards, z_k = z_{k-1} - ds e_k. Quasi-velocities: the speed xi;
+    constrained to zero d' - xi, the front's velocity across its heading, the links' velocities across them, and their
+    stretching.
+
+        l = sum_k m_k |z_k'|^2 / 2,   z_k = z_s xi,  xi = conj(xi)                          [HE] (4.6)
+        xi' = lambda_s,   z = phi(s + xi t)                                                 [HE] (4.5)
+
+    All points have one speed, to round-off, and it is exact where nothing pulls; the track is followed to second order
+    in ds. `pull` is a force on the front along its heading, under which the tension is linear in s.
+    """
+
+    points: int = 21
+    mass: float = 1.0  # kg
+    length: float = 1.0  # m
+    pull: float = 0.0  # N
+    heading: Any = static(default=None)  # rad, of the distance in m
+
+    rank = 1
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("d", "x", "y", *(f"{part} e{k}" for k in range(1, self.points) for part in ("Re", "Im")))
+
+    @property
+    def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
+        links = range(1, self.points)
+        return ("xi", "d' - xi", "across", *(f"across{k}" for k in links), *(f"sigma{k}" for k in links))
+
+    @property
+    def spacing(self) -> Any:
+        """ds, m."""
+        return self.length / (self.points - 1)
+
+    def masses(self) -> Array:
+        """m_k, kg, from the front."""
+        whole = jnp.full(self.points, self.mass / (self.points - 1))
+        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
+
+    def links(self, q: Array) -> Array:
+        """e_k, complex."""
+        return complex_of(q[3:])
+
+    def places(self, q: Array) -> Array:
+        """z_k, complex, from the front."""
+        return trailed(complex_of(q[1:3])[0], self.links(q), self.spacing)
+
+    def moved(self, q: Array, xi: Array) -> Array:
+        """z_k', complex."""
+        angle, n = jnp.asarray(self.heading(q[0]), float), self.points - 1
+        ahead = jax.lax.complex(jnp.cos(angle), jnp.sin(angle))
+        return followed(self.links(q), ahead * jax.lax.complex(xi[0], xi[2]), xi[3 : n + 3], xi[n + 3 :])
+
+    def velocity(self, q: Array, xi: Array) -> Array:
+        """qdot = Psi(q) xi."""
+        v = self.moved(q, xi)
+        turned = -jnp.diff(v) / self.spacing
+        return jnp.concatenate([xi[:1] + xi[1:2], pairs_of(v[:1]), pairs_of(turned)])
+
+    def frame(self, q: Array) -> Array:
+        return jax.jacfwd(partial(self.velocity, q))(jnp.zeros(2 * self.points + 1))
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        return 0.5 * self.masses() @ square(self.moved(q, xi)) + 0.5 * self.mass * xi[1] ** 2
+
+    def force(self, q: Array, xi: Array) -> Array:
+        return jnp.zeros_like(xi).at[0].set(self.pull)
+
+    def tension(self, q: Any, xi: Any) -> Array:
+        """lambda of the links, N, from the front: the reaction to stretching, by the Hamel equations across D."""
+        return -held(self, jnp.asarray(q, float), jnp.asarray(xi, float))[self.points + 1 :]
+
+    def behind(self, angle: Callable, speed: float, place: Any = (0.0, 0.0)) -> dict:
+        """Initial data q, xi: the string lies behind its front at `place`, its tangent at angle(s), s from its tail.
+
+        The speed must be positive: of a string that backs, the tail would be the front.
+        """
+        self.check()
+        if not float(speed) > 0:
+            raise ValueError(
+                f"the speed is {float(speed):g}; it must be positive. A string that cannot move sideways follows the "
+                "end that goes ahead, and `heading` tells where the end s = length goes; where the other end "
+                "goes is not "
+                "determined by that, nor by initial data ([HE] Example 4.1)."
+            )
+        s = float(self.length) - (np.arange(self.points - 1) + 0.5) * float(self.spacing)
+        theta = np.array([float(angle(a)) for a in s])
+        links = np.column_stack([np.cos(theta), np.sin(theta)]).ravel()
+        return {"q": np.concatenate([[0.0], np.asarray(place, float), links]), "xi": np.array([float(speed)])}
+
+    def invariants(self) -> dict[str, Invariant]:
+        def stretch(q: Array, _: Array) -> Array:
+            return jnp.max(jnp.abs(jnp.abs(self.links(q)) - 1.0))
+
+        def uneven(q: Array, xi: Array) -> Array:
+            speeds = jnp.abs(self.moved(q, xi))
+            return jnp.max(speeds) - jnp.min(speeds)
+
+        return {
+            "stretch": Invariant(stretch, "exact"),
+            "difference of speeds": Invariant(uneven, "exact"),
+            "energy": Invariant(lambda q, xi: self.lagrangian(q, xi), "exact"),
+        }
+
+    def check(self) -> None:
+        if self.heading is None:
+            raise ValueError(
+                "the motion of a string that cannot move sideways is not determined by its initial state: it follows "
+                "its front end, z = phi(s + xi t), and phi is unknown ahead of it ([HE] Example 4.1). Give "
+                "heading=, the front's direction (rad) as a function of the distance it has come."
+            )
+        if self.points < 2:
+            raise ValueError(f"a string has at least 2 points; points is {self.points}.")
+        parameters.positive(self, "mass", "length")
+
+    def sample(self) -> dict:
+        """A straight string that begins to follow `heading`; none is invented where it is missing."""
+        self.check()
+        first = float(self.heading(0.0))
+        return {**self.behind(lambda s: first, speed=1.0), "h": float(self.spacing)}
+
+    def shapes(self, q: Any) -> list[np.ndarray]:
+        """The string, from its front."""
+        return [drawn(np.asarray(self.places(jnp.asarray(q))))]

@@ -1,0 +1,79 @@
+"""What people write, as arrays; and what their functions raise, as a sentence that says which function it was."""
+
+import numbers
+import re
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+OURS = str(Path(__file__).parent)
+LONGEST = 80  # characters of a value in a message
+
+
+def short(value: Any) -> str:
+    """A value as a message shows it."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"an object of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def floats(name: str, value: Any) -> Array:
+    """Real numbers as a float array, or a sentence."""
+    leaves = jax.tree.leaves(value)
+    try:
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            return jnp.asarray(value, float)
+        array = np.asarray(value)
+        real = array.dtype.kind in "biuf" or (
+            array.dtype.kind == "O" and array.size > 0 and all(isinstance(a, numbers.Real) for a in array.flat)
+        )
+        if real or not array.size:
+            return jnp.asarray(array.astype(float), float)
+    except (TypeError, ValueError, OverflowError):
+        pass  # ragged, of strange objects, too large for a float
+    raise ValueError(f"{name} must be real numbers, as one list or array; got {short(value)}.")
+
+
+def a_sentence(error: Exception) -> bool:
+    """Whether an exception was raised by this library on purpose."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = bool(frames) and frames[-1].filename.startswith(OURS)
+    return ours and isinstance(error, ValueError | TypeError) and str(error).rstrip().endswith(".")
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn what a function of the user's raises into a sentence that names it; our own sentences pass."""
+    try:
+        yield
+    except Exception as error:
+        if a_sentence(error):
+            raise
+        told = in_short(error)
+        hint = ""
+        if isinstance(error, jax.errors.JAXTypeError | jax.errors.JAXIndexError):
+            hint = (
+                " JAX traces the functions of a system, so their values are not known in them: use jax.numpy for NumPy "
+                "and math, jnp.where for if."
+            )
+        raise ValueError(f"{what} cannot be evaluated: {told}.{hint}") from error
+
+
+def in_short(error: Exception) -> str:
+    """An exception in one line; of one raised in a callback, which jax hands on with its traceback, the last."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    if "Traceback" in lines[0]:
+        of_callback = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Interrupt|Exit)\b", line)]
+        return (of_callback or lines)[-1][:300].rstrip(".")
+    return f"{type(error).__name__}: {lines[0]}"[:300].rstrip(".")

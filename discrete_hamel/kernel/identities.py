@@ -1,0 +1,65 @@
+"""Angles that an expression only seems to depend on.
+
+Brackets of a frame that turns with a heading contain sin^2 + cos^2 of it in many guises. Multiplied out, with
+sin^2 = 1 - cos^2, the heading disappears; then it may as well be 0 in the expression as it stands, which folds.
+"""
+
+from discrete_hamel.kernel.graph import Graph
+from discrete_hamel.kernel.reduction import Polynomial, polynomial
+
+MOST_TERMS = 300  # of an expression multiplied out
+
+
+def without_idle_angles(graph: Graph, outputs: list[int]) -> list[int]:
+    """The outputs, each with the angles put to 0 that it does not depend on; first in what they divide by."""
+    divisors = sorted({graph.nodes[i][2] for i in graph.needed(outputs) if graph.nodes[i][0] == "div"})
+    simpler = {d: _without(graph, d) for d in divisors}
+    outputs = graph.substitute(outputs, {d: new for d, new in simpler.items() if new != d})
+    return [_without(graph, output) for output in outputs]
+
+
+def _without(graph: Graph, output: int) -> int:
+    for sine, cosine in _angles(graph, output).values():
+        if sine is not None and cosine is not None and idle(graph, output, sine, cosine):
+            (output,) = graph.substitute([output], {sine: graph.const(0.0), cosine: graph.const(1.0)})
+    return output
+
+
+def _angles(graph: Graph, output: int) -> dict[int, tuple[int | None, int | None]]:
+    """Angle -> the nodes of its sine and cosine among what an output needs."""
+    found: dict[int, tuple[int | None, int | None]] = {}
+    for index in graph.needed([output]):
+        name, *operands = graph.nodes[index]
+        if name in ("sin", "cos"):
+            sine, cosine = found.get(operands[0], (None, None))
+            found[operands[0]] = (index, cosine) if name == "sin" else (sine, index)
+    return found
+
+
+def idle(graph: Graph, output: int, sine: int, cosine: int) -> bool:
+    """Whether an output is a polynomial in sin x and cos x from which x disappears by sin^2 x = 1 - cos^2 x."""
+    terms = polynomial(graph, output, MOST_TERMS)
+    if terms is None or any({sine, cosine} & set(graph.needed([f])) - {f} for factors in terms for f in factors):
+        return False
+    largest = max((abs(c) for c in terms.values()), default=0.0)
+    left: Polynomial = {}
+    for factors, coefficient in terms.items():
+        others = tuple(f for f in factors if f != sine and f != cosine)
+        for power, c in _in_cosines(factors.count(sine), factors.count(cosine)).items():
+            key = (*others, *power)
+            left[key] = left.get(key, 0.0) + coefficient * c
+    return all(abs(c) <= 1e-14 * largest for key, c in left.items() if key and key[-1] < 0)
+
+
+SINE, COSINE = -2, -1  # marks in the keys above; nodes are not negative
+
+
+def _in_cosines(sines: int, cosines: int) -> dict[tuple[int, ...], float]:
+    """sin^a cos^b with at most one sine: marks -> coefficient."""
+    result = {(SINE,) * (sines % 2) + (COSINE,) * cosines: 1.0}
+    for _ in range(sines // 2):
+        result = {
+            marks: result.get(marks, 0.0) - (result.get(marks[:-2], 0.0) if marks[-2:] == (COSINE,) * 2 else 0.0)
+            for marks in {*result, *((*marks, COSINE, COSINE) for marks in result)}
+        }
+    return result

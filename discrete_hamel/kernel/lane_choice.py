@@ -1,0 +1,64 @@
+"""Whether runs side by side can take the compiled step for lanes, else why not."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from discrete_hamel.kernel.graph import Unsupported
+from discrete_hamel.kernel.lanes import LARGEST, Bundle, advance, work
+from discrete_hamel.kernel.stepper import Stepper, scalars
+from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.system import System
+
+_bundles: dict[Any, Any] = {}  # what has been built, as jax.jit keeps what it has compiled
+MOST = 100
+
+
+def bundle_for(
+    system: System, scheme: Scheme, state: Any, h: Array, varying: tuple[bool, ...], capacity: int, members: int
+) -> Bundle | str:
+    """The compiled step for lanes, from a sample member, or the reason why there is none.
+
+    `varying` says which numbers among the parameters differ from lane to lane; `members` a call and the `capacity` for
+    their nodes are what it is compiled for.
+    """
+    tree = (system, scheme, state, h)
+    shapes = tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(tree))
+    key = (jax.tree.structure(tree), shapes, varying, capacity, members)
+    if key not in _bundles:
+        if len(_bundles) >= MOST:
+            _bundles.pop(next(iter(_bundles)))
+        built = _built(*tree, varying, capacity, members)
+        if isinstance(built, str) and "where the run starts" in built:
+            return built  # another start may do
+        _bundles[key] = built
+    return _bundles[key]
+
+
+def _built(
+    system: System, scheme: Scheme, state: Any, h: Array, varying: tuple[bool, ...], capacity: int, members: int
+) -> Bundle | str:
+    try:
+        stepper = Stepper(system, scheme, state, h, cost=work)
+        if stepper.composed:
+            return f"{type(scheme).__name__} makes a step of several others"
+        if not stepper.native:
+            return "this machine or version of JAX does not make one kernel of a loop"
+        if stepper.root.operations > LARGEST:
+            return f"{stepper.root.operations} operations an iteration, of {LARGEST} at most for lanes"
+        bundle, numbers = Bundle(stepper, varying), scalars((system, scheme, h))
+        own = jnp.array([jnp.full(members, x) for x, v in zip(numbers, varying, strict=True) if v])
+        own = own.reshape(sum(varying), members).astype(h.dtype)
+        begin = jnp.broadcast_to(jnp.stack(scalars(state))[:, None], (len(scalars(state)), members))
+        common = [x for x, v in zip(numbers, varying, strict=True) if not v]
+        none = jnp.asarray(0)
+        advance(
+            bundle, capacity, common, none, none, own, begin, jnp.zeros(members, begin.dtype)
+        )  # compiles, or fails to
+    except Unsupported as reason:
+        return str(reason)
+    except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
+        return f"{type(error).__name__}: {error}"
+    return bundle

@@ -1,0 +1,100 @@
+"""The root of a residual in the graph: Newton's iteration with the solve unrolled, the same as the plain path's."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from discrete_hamel.kernel.elimination import solve
+from discrete_hamel.kernel.graph import Graph
+from discrete_hamel.kernel.lowering import Packed, cycles, dependent, frontier, lowered
+from discrete_hamel.kernel.reduction import reduced
+from discrete_hamel.kernel.regrouping import regrouped
+from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, finished, squared_size, units
+
+Scalars = list[Any]
+Values = Mapping[int, Any]
+Cost = Callable[[Graph, list[int], list[int]], float]  # of outputs, from variables
+
+
+class Root:
+    """The root of `residual(z)`, given in a graph, by the same Newton iteration as `newton.newton`.
+
+    No residual means that the guess is the root. Where that is cheaper, unknowns at some `places` are first eliminated;
+    z is then what remains. `known` lists the nodes that are given, those that change seldom (parameters) apart from
+    those that change with every step.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        residual: list[int],
+        unknowns: list[int],
+        known: tuple[list[int], list[int]],
+        places: Iterable[int] = (),
+        negligible: float = NEGLIGIBLE,
+        cost: Cost = cycles,
+    ) -> None:
+        self.graph, self.levels, self.negligible, self.cost = graph, [*known, unknowns], negligible, cost
+        self.unknowns, self.formulas, rows = unknowns, [], residual
+        if residual:
+            self.correction = self._correction(residual, unknowns)
+            fewer, remaining, formulas = reduced(graph, residual, unknowns, places)
+            shorter = self._correction(fewer, remaining)
+            if remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
+                self.unknowns, self.correction, rows = remaining, shorter, fewer
+                right = regrouped(graph, [f for _, f in formulas], self.levels)
+                self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
+        else:  # the guess is the root
+            self.correction = [graph.const(0.0)] * len(unknowns)
+        slopes = [a for row in graph.derivative(rows, self.unknowns) for a in row.values()]
+        self.linear = not set(graph.needed(slopes)) & set(self.unknowns)
+        self.places = [unknowns.index(v) for v in self.unknowns]
+        self.operations = graph.operations(self.correction)
+        varying = dependent(graph, self.correction, self.unknowns)
+        self.fixed = frontier(graph, self.correction, varying)
+
+    def _correction(self, residual: list[int], unknowns: list[int]) -> list[int]:
+        rows = self.graph.derivative(residual, unknowns)
+        correction = solve(self.graph, rows, [self.graph.neg(r) for r in residual])
+        in_order = regrouped(self.graph, correction, self.levels)
+        return min(in_order, correction, key=lambda outputs: self.cost(self.graph, outputs, unknowns))
+
+    def needs(self) -> list[int]:
+        """What is evaluated on the way to the root and to the eliminated unknowns."""
+        return [*self.correction, *(f for _, f in self.formulas)]
+
+    def all_unknowns(self, known: Values, z: Scalars) -> dict[int, Any]:
+        """The values of z and of the eliminated unknowns, by node."""
+        values = {**known, **dict(zip(self.unknowns, z, strict=True))}
+        for unknown, formula in reversed(self.formulas):
+            (values[unknown],) = lowered(self.graph, [formula])(values)
+        return values
+
+    def __call__(self, known: Values, everything: Scalars) -> tuple[Scalars, Array, Array]:
+        """z, whether it converged, and the iterations, from a guess of all unknowns."""
+        graph, guess = self.graph, [everything[i] for i in self.places]
+        values, correct = lowered(graph, self.fixed)(known), lowered(graph, self.correction)
+        if self.linear:  # the first correction is the solution, to the round-off of what it corrects
+            correction = correct(dict(zip([*self.fixed, *self.unknowns], [*values, *guess], strict=True)))
+            z = [a + c for a, c in zip(guess, correction, strict=True)]
+            return z, ~jnp.isnan(sum(z)), jnp.ones_like(z[0], int)
+        total = sum((jnp.abs(g) for g in everything[1:]), start=jnp.abs(everything[0]))
+        fixed = Packed(tuple(self.fixed), jnp.stack([*values, *(units(g, total) for g in guess)]))
+
+        def iterate(carry: tuple) -> tuple:
+            z, size, _, count = carry
+            correction = correct({**fixed.values(), **dict(zip(self.unknowns, z, strict=True))})
+            new = squared_size(correction, list(fixed.array[len(self.fixed) :]))
+            moved = tuple(a + c for a, c in zip(z, correction, strict=True))
+            return moved, new, finished(size, new, self.negligible), count + 1
+
+        def unfinished(carry: tuple) -> Array:
+            _, _, done, count = carry
+            return ~done & (count < MAX_ITERATIONS)
+
+        like = guess[0]
+        carry = (tuple(guess), jnp.full_like(like, jnp.nan), jnp.zeros_like(like, bool), jnp.zeros_like(like, int))
+        root, size, done, count = lax.while_loop(unfinished, iterate, carry)
+        return list(root), done & ~jnp.isnan(size), count

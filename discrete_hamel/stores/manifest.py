@@ -1,0 +1,182 @@
+"""What made a run, as plain data: written into its store, compared on resuming, and read back without executing it."""
+
+import dataclasses
+import hashlib
+import platform
+import re
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel import checks, schemes, systems
+from discrete_hamel.nonlinear_systems import NonlinearSystem
+from discrete_hamel.pytrees import is_static
+from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.system import System
+
+FORMAT = 2
+NOWHERE = re.compile(r" at 0x[0-9a-f]+")  # addresses, which differ from process to process
+LARGEST = 10_000  # size that is believed, so that no store can have us fill the memory
+LONGEST = 60  # characters of a value in a message
+
+
+def described(tree: Any) -> dict[str, Any] | None:
+    """A pytree as plain data: its class, its leaves by name, and its structure as text, for comparison only."""
+    if tree is None:
+        return None
+    leaves = {
+        jax.tree_util.keystr(path).lstrip("."): np.asarray(leaf).tolist()
+        for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
+    }
+    structure = NOWHERE.sub("", str(jax.tree.structure(tree)))
+    return {"class": type(tree).__name__, "fields": _plain(tree), "leaves": leaves, "structure": structure}
+
+
+def _plain(tree: Any) -> dict[str, Any]:
+    """The fields that are plain data and part of the structure (sizes, switches, names), and schemes within schemes."""
+    if not dataclasses.is_dataclass(tree):
+        return {}
+    values = {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree) if is_static(field)}
+    plain = {name: value for name, value in values.items() if isinstance(value, bool | int | str)}
+    within = {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree) if not is_static(field)}
+    return plain | {name: described(value) for name, value in within.items() if isinstance(value, Scheme)}
+
+
+@lru_cache(maxsize=256)  # keyed as jax.jit keys what it has compiled
+def _digest(name: str, structure: Any, shapes: tuple) -> str:
+    """Of a method's operations and constants, by which a change in a user's code is noticed.
+
+    `structure` and `shapes` are those of (the object, the arguments).
+    """
+    thing, *given = jax.tree.unflatten(structure, [jax.ShapeDtypeStruct(*shape) for shape in shapes])
+    closed = jax.make_jaxpr(lambda thing, *given: getattr(thing, name)(*given))(thing, *given)
+    text = NOWHERE.sub("", str(closed.jaxpr)).encode()
+    for constant in closed.consts:
+        text += np.asarray(constant).tobytes()
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
+def _traced(name: str, *thing_and_arguments: Any) -> str:
+    leaves, structure = jax.tree.flatten(thing_and_arguments)
+    return _digest(name, structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves))
+
+
+def _functions(system: System, q: Array, xi: Array) -> dict[str, tuple]:
+    """What makes a system: its functions, and arguments to trace them with."""
+    if isinstance(system, NonlinearSystem):
+        return {"lagrangian": (q, q), "velocity": (q, xi), "force": (q, q)}
+    return {"lagrangian": (q, xi), "frame": (q,), "structure": (q,), "slip": (q,), "force": (q, xi)}
+
+
+def versions() -> dict[str, str]:
+    """Whatever may change the last bit of a result."""
+    from discrete_hamel import __version__
+
+    machine = f"{jax.default_backend()}, {platform.machine()}"
+    return {"discrete_hamel": __version__, "jax": jax.__version__, "numpy": np.__version__, "machine": machine}
+
+
+def manifest(system: System, scheme: Scheme | None, q: Array, xi: Array, h: Any, save_every: int) -> dict[str, Any]:
+    """What a run is made from: two runs whose manifests are equal have equal steps, bit for bit."""
+    equations = {name: _traced(name, system, *given) for name, given in _functions(system, q, xi).items()}
+    # The library's own schemes change with its version only, and tracing a step takes a while.
+    if scheme is not None and not type(scheme).__module__.startswith("discrete_hamel."):
+        start = jax.eval_shape(scheme.start, system, q, xi, h)
+        equations["the scheme's step"] = _traced("step", scheme, system, start, h)
+    return {
+        "format": FORMAT,
+        "versions": versions(),
+        "dtype": str(q.dtype),
+        "system": described(system),
+        "equations": equations,
+        "scheme": described(scheme),
+        "h": None if h is None else float(h),
+        "save_every": save_every,
+        "start": {"q": np.asarray(q).tolist(), "xi": np.asarray(xi).tolist()},
+    }
+
+
+def _flat(tree: Any, name: str = "") -> dict[str, Any]:
+    if not isinstance(tree, dict):
+        return {name: tree}
+    return {key: value for k, v in tree.items() for key, value in _flat(v, f"{name}.{k}".lstrip(".")).items()}
+
+
+def differences(stored: dict[str, Any], mine: dict[str, Any]) -> list[str]:
+    """What differs between two manifests, each as "name: old -> new"."""
+    old, new = _flat(stored), _flat(mine)
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    told = [
+        f"the code of {name.removeprefix('equations.')} has changed"
+        if name.startswith("equations.")
+        else f"{name.replace('.leaves', '')}: {_short(old.get(name))} -> {_short(new.get(name))}"
+        for name in names
+        if not name.endswith(".structure")
+    ]
+    # The structure says all of a class in one long line, so it is told only where nothing shorter says it.
+    return told or [f"{name}: {old.get(name)} -> {new.get(name)}" for name in names]
+
+
+def _short(value: Any) -> str:
+    text = "absent" if value is None else str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def rebuilt_system(described_as: dict[str, Any], given: System | None, q: np.ndarray, path: Any) -> System:
+    """The system of a store: of the catalogue, or as given, which has to agree with what the store says of it."""
+    if given is None:
+        return rebuilt(described_as, systems, "system", path)
+    ready = checks.canonical(given).at(jnp.asarray(q))
+    mine: dict[str, Any] = described(ready) or {}
+    if mine["class"] != described_as["class"]:
+        raise ValueError(f"{path} holds a {described_as['class']}, the system given is a {mine['class']}.")
+    differing = [k for k in described_as["leaves"] if mine["leaves"].get(k) != described_as["leaves"][k]]
+    if differing or set(mine["leaves"]) != set(described_as["leaves"]):
+        name = differing[0] if differing else sorted(set(mine["leaves"]) ^ set(described_as["leaves"]))[0]
+        raise ValueError(
+            f"the system given differs from the one in {path}: {name} is {mine['leaves'].get(name)}, "
+            f"stored {described_as['leaves'].get(name)}."
+        )
+    return ready
+
+
+def rebuilt(described_as: dict[str, Any], catalogue: Any, kind: str, path: Any) -> Any:
+    """An object of a class in the library's own catalogue, with the stored leaves; nothing else is ever called."""
+    name = described_as["class"]
+    blank = None
+    if name in catalogue.__all__:
+        try:
+            blank = checks.canonical(getattr(catalogue, name)(**_believed(described_as["fields"])))
+        except (TypeError, ValueError):
+            blank = None  # has fields without defaults, or has never been made like this
+    same = blank is not None and NOWHERE.sub("", str(jax.tree.structure(blank))) == described_as["structure"]
+    if not same:
+        raise ValueError(
+            f"the {kind} of {path}, {name}, cannot be rebuilt from data alone"
+            + ("; give it: load(path, system=...)." if kind == "system" else ".")
+        )
+    return jax.tree.unflatten(jax.tree.structure(blank), [jnp.asarray(v) for v in described_as["leaves"].values()])
+
+
+def _believed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Of what a store says of an object's fields, what may go into its making."""
+    within = {k: rebuilt(v, schemes, "scheme", "the store") for k, v in fields.items() if isinstance(v, dict)}
+    return within | {
+        k: v for k, v in fields.items() if isinstance(v, bool | str) or (isinstance(v, int) and v < LARGEST)
+    }
+
+
+def restored(leaves: list[Any], like: Any) -> Any:
+    """A pytree like `like` (shapes and types) from its leaves as plain data."""
+    shapes = jax.tree.leaves(like)
+    if len(leaves) != len(shapes):
+        raise ValueError(f"the stored state has {len(leaves)} parts, the scheme's has {len(shapes)}.")
+    arrays = [jnp.asarray(np.asarray(leaf, shape.dtype)) for leaf, shape in zip(leaves, shapes, strict=True)]
+    for array, shape in zip(arrays, shapes, strict=True):
+        if array.shape != shape.shape:
+            raise ValueError(f"a part of the stored state has shape {array.shape}, the scheme's has {shape.shape}.")
+    return jax.tree.unflatten(jax.tree.structure(like), arrays)

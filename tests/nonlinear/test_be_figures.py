@@ -1,0 +1,156 @@
+"""The cases of [BE] figures 4 to 32: energy over 10^4 steps, and what the paper says of each."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discrete_hamel as dh
+from paper_figures.be_cases import BACKWARDS, BY_FIGURE, CASES, INCLINED
+
+STEPS = 10_000
+runs = {}
+
+
+def run_of(figure):
+    if figure not in runs:
+        case = BY_FIGURE[figure]
+        runs[figure] = dh.simulate(
+            case.system, case.q, case.z, h=case.time / STEPS, steps=STEPS, scheme=dh.EnergyExact()
+        )
+    return runs[figure]
+
+
+@pytest.mark.parametrize("figure", BY_FIGURE)
+def test_energy_over_ten_thousand_steps(figure):
+    """1e-12, relative where the energy is above 1."""
+    energy = run_of(figure).energy
+    assert len(energy) == STEPS + 1
+    assert np.max(np.abs(energy - energy[0])) < 1e-12 * max(1.0, abs(energy[0]))
+
+
+@pytest.mark.parametrize("figure", [5, 8, 11, 14, 20, 29])
+def test_runs_are_the_motions(figure):
+    """Against DOP853, over a quarter of the picture: the energy alone does not tell."""
+    case, run = BY_FIGURE[figure], run_of(figure)
+    k = STEPS // 4
+    exact = dh.reference(case.system, case.q, case.z, t=float(run.t[k]))
+    assert np.max(np.abs(run.q[k] - exact.q[-1])) < 1e-4 * (1 + np.max(np.abs(exact.q[-1])))
+
+
+def test_all_figures_of_the_section_are_there():
+    """4 is not numbered in our copy, 9 is the picture of the cases."""
+    assert sorted(BY_FIGURE) == [4, 5, 6, 7, 8, *range(10, 33)]
+    for case in CASES:
+        angle = np.degrees(case.theta)
+        assert angle == {"A": 90, "B": 90, "C": np.degrees(INCLINED), "D": np.degrees(BACKWARDS)}.get(case.kind, 90)
+        assert (case.v1 * case.v2 < 0) == (case.kind in "AC") or case.kind == "plane"
+
+
+masses = st.floats(0.1, 10)
+
+
+@given(m1=masses, m2=masses, k=st.floats(0.1, 5), v=st.floats(0.2, 3), angle=st.floats(0, 6.28), d=st.floats(0.2, 5))
+@settings(deadline=None, max_examples=15)
+@pytest.mark.parametrize("scheme", [dh.NonlinearMidpoint(), dh.EnergyExact()], ids=["midpoint", "energy"])
+def test_case_b_with_equal_velocities_is_two_straight_lines_for_all_masses(scheme, m1, m2, k, v, angle, d):
+    """Figure 17. The spring pulls across both velocities, which the constraint does not let it change.
+
+    The lines are unstable where k d^2 > (m1 + m2) v^2: there round-off grows, and they are followed for e^7 only.
+    """
+    steps = 200 if (rate := growth(m1, m2, k, v, d)) < 0.7 else int(7 / rate / 0.05) + 1
+    system = dh.systems.TwoPointsParallelVelocities.ideal_spring(m1, m2, k)
+    across = d * np.array([np.cos(angle), np.sin(angle)])
+    run = dh.simulate(system, [0.0, 0.0, *across], [v, v, angle + np.pi / 2], h=0.05, steps=steps, scheme=scheme)
+    along = v * np.array([-np.sin(angle), np.cos(angle)])
+    for i, start in ((0, np.zeros(2)), (2, across)):
+        assert np.max(np.abs(run.q[:, i : i + 2] - start - run.t[:, None] * along)) < 1e-9
+    assert np.max(np.abs(run.xi - run.xi[0])) < 1e-9
+
+
+def growth(m1, m2, k, v, d):
+    """s'' = k (1/m1 + 1/m2) (k d^2 / ((m1 + m2) v^2) - 1) s for s = v1 - v2 about the two lines, linearised."""
+    return np.sqrt(max(0.0, k * (1 / m1 + 1 / m2) * (k * d**2 / ((m1 + m2) * v**2) - 1)))
+
+
+@pytest.mark.parametrize("m2", [0.4, 1.0, 3.0])
+def test_the_two_lines_are_unstable_where_the_spring_is_strong(m2):
+    """A new finding, not in [BE]: v1 - v2 grows as cosh, or swings as cos, with the rate from the linearised (55)."""
+    d, v = 2.0, 1.0
+    for k, unstable in ((1.2 * (1 + m2) / d**2, True), (0.8 * (1 + m2) / d**2, False)):
+        system = dh.systems.TwoPointsParallelVelocities.ideal_spring(1.0, m2, k)
+        off = 1e-6
+        exact = dh.reference(system, [0.0, 0, d, 0], [v + off, v, np.pi / 2], t=np.linspace(0, 4, 9))
+        square = k * (1 + 1 / m2) * (k * d**2 / ((1 + m2) * v**2) - 1)
+        assert (square > 0) == unstable
+        expected = off * np.cos(np.emath.sqrt(-square) * exact.t).real
+        assert np.max(np.abs(exact.xi[:, 0] - exact.xi[:, 1] - expected)) < 1e-3 * np.max(np.abs(expected))
+
+
+@pytest.mark.parametrize("mass2", [1.0, 2.0, 0.3])
+def test_case_b_with_unequal_velocities_is_not(mass2):
+    """Figure 18: they bend, whatever the masses."""
+    case = BY_FIGURE[18]._replace(mass2=mass2)
+    run = dh.simulate(case.system, case.q, case.z, h=0.01, steps=1000)
+    assert np.ptp(run.xi[:, 2]) > 0.1
+    assert np.ptp(run.q[:, 0]) > 0.05
+
+
+@pytest.mark.parametrize("figure", [10, 19])
+def test_opposite_equal_velocities_of_equal_masses_are_free_ellipses(figure):
+    """Free motion keeps v1 = -v2: the constraint does nothing. r'' = -2 (k/m) r about the fixed centre of mass."""
+    case, run = BY_FIGURE[figure], run_of(figure)
+    w, t = np.sqrt(2.0), run.t[:2001, None]
+    half = np.array(case.second) / 2
+    v = case.v1 * np.array([np.cos(case.theta), np.sin(case.theta)])
+    expected = half - half * np.cos(w * t) + v * np.sin(w * t) / w
+    assert np.max(np.abs(run.q[:2001, :2] - expected)) < 1e-5
+    assert np.max(np.abs(run.q[:, :2] + run.q[:, 2:] - run.q[0, 2:])) < 1e-11
+    different = run_of({10: 11, 19: 20}[figure])
+    assert np.max(np.ptp(different.q[:, :2] + 2 * different.q[:, 2:], axis=0)) > 0.1  # its centre of mass moves
+
+
+def test_equal_velocities_on_the_plane_are_free_parabolas():
+    """Figure 4: a free fall keeps v1 = v2."""
+    run = run_of(4)
+    assert np.max(np.abs(run.q[:, 0] - run.t**2 / 2)) < 1e-5 * (1 + run.q[-1, 0])
+    assert np.max(np.abs(run.q[:, 1] - run.t)) < 1e-5 * (1 + run.t[-1])
+
+
+@pytest.mark.parametrize("figure", [4, 5, 6, 7, 8])
+def test_the_difference_of_speeds_stays_on_the_plane(figure):
+    """v1' = v2' = g cos(theta), by (53): linear in z, so that EnergyExact keeps it."""
+    run = run_of(figure)
+    difference = run.xi[:, 0] - run.xi[:, 1]
+    assert np.max(np.abs(difference - difference[0])) < 1e-12 * STEPS**0.5
+
+
+def test_a_larger_distance_makes_another_motion():
+    """Figures 13, 14 and 15: near, theta swings and both points travel; far, it turns round and round, and with m2 =
+    3 m1 the points turn about a place instead of keeping two ellipses."""
+    near, far, heavier = (run_of(figure) for figure in (13, 14, 15))
+    assert np.ptp(near.xi[:, 2]) < np.pi
+    assert np.ptp(near.q[:, 1]) > 5
+    for run in (far, heavier):
+        assert np.ptp(run.xi[:, 2]) > 4 * np.pi
+        assert np.ptp(run.q[:, 1]) < 8
+    assert np.ptp(np.hypot(*(far.q[:, :2] - far.q[:, :2].mean(0)).T)) > 0
+
+
+@pytest.mark.parametrize("figure", [29, 31])
+def test_p1_starts_along_v1_and_turns_back_at_once(figure):
+    """It "seems to move in an opposite direction"; figure 32 zooms: v1 > 0 only for a moment."""
+    run = run_of(figure)
+    turn = int(np.argmax(run.xi[:, 0] < 0))
+    assert 0 < run.t[turn] < 0.2
+    first = np.linalg.norm(run.q[: turn + 1, :2], axis=1).max()
+    assert 0 < first < 2e-3 * np.max(np.ptp(run.q, axis=0))
+    e = np.array([np.cos(BACKWARDS), np.sin(BACKWARDS)])
+    assert (run.q[turn // 2, :2] - run.q[0, :2]) @ e > 0
+    assert (run.q[4 * turn, :2] - run.q[0, :2]) @ e < 0
+
+
+def test_masses_change_case_d():
+    """Figures 26 and 27."""
+    a, b = run_of(26), run_of(27)
+    assert np.max(np.abs(a.q - b.q)) > 1

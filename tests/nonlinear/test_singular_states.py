@@ -1,0 +1,101 @@
+"""States in which psi_z loses rank: refused at the start, found at and between nodes, and not seen elsewhere."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import discrete_hamel as dh
+
+PLANE = dh.systems.TwoPointsParallelVelocities.inclined_plane(1.0, 2.0)
+Q = [0.0, 0.0, 0.0, 1.0]
+SCHEMES = [None, dh.EnergyExact(), dh.Gauss(2), dh.RungeKutta4()]
+NAMES = ["midpoint", "energy", "gauss", "runge-kutta"]
+
+
+def test_both_speeds_zero_is_refused_with_its_name():
+    with pytest.raises(ValueError, match=r"initial state is singular.*both speeds are zero.*along 1 theta moves no"):
+        dh.simulate(PLANE, Q, [0.0, 0.0, 1.0], h=0.1, steps=1)
+    with pytest.raises(ValueError, match="initial state is singular"):
+        dh.reference(PLANE, Q, [0.0, 0.0, 1.0], t=1.0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=NAMES)
+@pytest.mark.parametrize("h", [0.07, 0.1, 1 / 16])
+def test_a_run_that_meets_it_stops_and_says_where(scheme, h):
+    """Up the slope with equal speeds both come to rest at t = 1: between two nodes, or (h = 1/16) at one."""
+    with pytest.raises(dh.SingularState, match="both speeds are zero") as stopped:
+        dh.simulate(PLANE, Q, [1.0, 1.0, np.pi], h=h, steps=40, scheme=scheme)
+    run = stopped.value.trajectory
+    assert len(run) >= int(1 / h)
+    assert np.all(np.isfinite(run.q[: int(1 / h)]))
+    first = int(np.ceil(1 / h - 1e-9))
+    assert any(f"step {k} " in str(stopped.value) for k in (first, first + 1))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=NAMES)
+def test_one_speed_through_zero_is_no_singular_state(scheme):
+    """A point that turns back: psi_z keeps its rank as long as the other moves."""
+    run = dh.simulate(PLANE, Q, [1.0, 0.5, np.pi], h=0.07, steps=40, scheme=scheme)
+    assert run.xi[:, 1].min() < 0 < run.xi[:, 1].max()
+    assert np.max(np.abs(run.xi[:, 0] - run.xi[:, 1] - 0.5)) < 1e-10
+
+
+def test_an_encounter_that_is_passed_by_is_none():
+    """Speeds of 1e-2 at their smallest are passed with small steps; the time is that of the free fall."""
+    run = dh.simulate(PLANE, Q, [1.0, 0.99, np.pi], h=1e-3, steps=2000, scheme=dh.EnergyExact())
+    assert np.min(np.hypot(run.xi[:, 0], run.xi[:, 1])) < 1e-2
+    assert abs(run.energy[-1] - run.energy[0]) < 1e-12
+
+
+def test_marked_runs_and_restarts():
+    run = dh.simulate(PLANE, Q, [1.0, 1.0, np.pi], h=0.1, steps=40, on_failure="mark")
+    assert len(run) == 41
+
+
+def test_massless_directions_are_named():
+    light = dh.nonlinear(lambda q, v: 0.5 * v[0] ** 2 - q[1], lambda q, z: jnp.sinh(z) + 0 * q, 2)
+    with pytest.raises(ValueError, match=r"degenerate on the constraint.*Add the missing mass"):
+        dh.simulate(light, [0.0, 0.0], [1.0, 0.0], h=0.1, steps=1)
+
+
+@pytest.mark.parametrize(
+    ("psi", "m", "z", "words"),
+    [
+        (
+            lambda q, z: jnp.stack([z[0] + z[1], 2 * z[0] + 2 * z[1], q[0] + z[0] + z[1]]),
+            2,
+            [1.0, 1.0],
+            "rank below m = 2",
+        ),
+        (lambda q, z: jnp.stack([z[0], z[1], 0 * q[0]]), 4, [1.0, 1, 1, 1], "must be 1 to n = 3"),
+        (lambda q, z: jnp.stack([z[0], q[0]]), 1, [1.0], r"must return shape \(3,\) for n = 3, m = 1"),
+        (lambda q, z: jnp.stack([z[0], z[0], jnp.sqrt(q[0] - 1)]), 1, [1.0], r"velocity\(q, z\) is not finite"),
+        (lambda q, z: z[0] + q, 1, [1.0, 2.0], "z .given as xi. has 2 components; it needs m = 1"),
+    ],
+    ids=["wrong rank", "too many", "shape", "not finite", "length"],
+)
+def test_bad_velocities(psi, m, z, words):
+    system = dh.nonlinear(lambda q, v: 0.5 * v @ v + 0 * q[0], psi, m)
+    with pytest.raises(ValueError, match=words):
+        dh.simulate(system, [0.0, 0.0, 0.0], z, h=0.1, steps=1)
+
+
+def test_velocity_off_the_constraint_is_refused_with_the_row():
+    with pytest.raises(ValueError, match=r"off the constraint.*row [0-3], the velocity of [xy][12], by"):
+        dh.simulate(PLANE, Q, v=[1.0, 0.0, 1.0, 0.5], h=0.1, steps=1)
+    steady = dh.nonlinear(
+        lambda q, v: 0.5 * v @ v - q[1], lambda q, z: jnp.stack([jnp.cos(z[0]), jnp.sin(z[0])]) + 0 * q, 1
+    )
+    with pytest.raises(ValueError, match=r"off the constraint.*row"):
+        dh.simulate(steady, [0.0, 0.0], v=[2.0, 0.0], h=0.1, steps=1)
+
+
+def test_z_is_found_from_v():
+    """In closed form for the catalogue, by least squares otherwise."""
+    run = dh.simulate(PLANE, Q, v=[1.0, 2.0, -0.5, -1.0], h=0.1, steps=1)
+    assert np.max(np.abs(run.v[0] - [1.0, 2.0, -0.5, -1.0])) < 1e-15
+    steady = dh.nonlinear(
+        lambda q, v: 0.5 * v @ v - q[1], lambda q, z: jnp.stack([jnp.cos(z[0]), jnp.sin(z[0])]) + 0 * q, 1
+    )
+    run = dh.simulate(steady, [0.0, 0.0], v=[-0.6, 0.8], h=0.1, steps=1)
+    assert np.max(np.abs(run.v[0] - [-0.6, 0.8])) < 1e-12
