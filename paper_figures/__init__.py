@@ -10,4 +10,8 @@ A figure is a module whose docstring is its title (first line) and caption, with
 To add one, write the module and name it in FIGURES, in the order of the page.
 """
 
-FIGURES = ("he_1", "he_4a", "he_4b", "he_5a", "he_5b", "qs_6_2", "sleigh_path")
+FIGURES = (
+    *("he_1", "he_2", "he_3", "he_4a", "he_4b", "he_5a", "he_5b"),
+    *("qs_6_2", "sleigh_path"),
+    *("be_plane", "be_a", "be_b", "be_c", "be_d"),
+)

@@ -1,0 +1,48 @@
+"""[BE] figures 17 and 18: an ideal spring, case B, velocities of one direction across the spring
+
+With v1 = v2 the points go along two parallel straight lines, whatever their masses: the spring pulls across both
+velocities, and the constraint lets neither turn alone. (The lines are unstable where k d^2 > (m1 + m2) v^2, which the
+paper does not say; here k = m1 = d = v1 = 1.) With v2 = 2 v1 both paths wave.
+"""
+
+from typing import Any
+
+import numpy as np
+
+import discrete_hamel as dh
+from paper_figures import be_pages
+from paper_figures.be_cases import BY_FIGURE
+
+FIGURES = (17, 18)
+PARAMETERS = be_pages.parameters(FIGURES) | {"masses": (0.3, 1.0, 5.0)}
+
+
+def compute(fast: bool) -> dict[str, Any]:
+    data = be_pages.compute(FIGURES)
+    for i, mass in enumerate(PARAMETERS["masses"]):
+        for f in FIGURES:
+            case = BY_FIGURE[f]._replace(mass2=mass)
+            run = dh.simulate(case.system, case.q, case.z, h=0.01, steps=500 if fast else 2000, scheme=dh.EnergyExact())
+            data[f"other_{f}_{i}"] = run.q
+    return data
+
+
+def draw(data: dict[str, Any]) -> Any:
+    return be_pages.draw(data, FIGURES)
+
+
+def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
+    masses = range(len(PARAMETERS["masses"]))
+    lines = [data["q_17"], *(data[f"other_17_{i}"] for i in masses)]
+    bent = [data["q_18"], *(data[f"other_18_{i}"] for i in masses)]
+    return [
+        *be_pages.claims(data, FIGURES),
+        (
+            "figure 17: both paths are straight to 1e-9, for this and for three other masses",
+            all(bool(np.max(np.abs(q[:, ::2] - q[0, ::2])) < 1e-9) for q in lines),
+        ),
+        (
+            "figure 18: neither path is straight, for this and for three other masses",
+            all(bool(np.all(np.ptp(q[:, ::2], axis=0) > 0.02)) for q in bent),
+        ),
+    ]
