@@ -8,10 +8,11 @@ from jax import Array, lax
 
 from discrete_hamel.pytrees import Pytree
 
-MAX_ITERATIONS = 25
+MAX_ITERATIONS = 50
 NEGLIGIBLE = 1e-3  # of a round-off unit: what is left out has one sign step after step, so it would add up
 SMALL = 1e-4  # share of all unknowns below which one may be a difference of others
 STALLED = 1e5  # round-off units at which corrections that no longer shrink are noise
+NOISY = 1e12  # the same for schemes that know their noise to be larger, and say so by leaving nothing out
 
 
 class Report(Pytree):
@@ -87,8 +88,9 @@ def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
 
     Either it is round-off; or the next one, new (new / size)^2 by quadratic convergence, would be `negligible`, in
     units of round-off (with 0 that is never relied on, which costs an iteration and leaves no bias at all); or
-    corrections have stopped shrinking at the level that round-off allows, where going on would spin. A correction
-    that is not a number ends the iteration too.
+    corrections have stopped shrinking at the level that round-off allows, where going on would spin (with 0 at a higher
+    level: then it is what the iteration is expected to end with). A correction that is not a number ends it too.
     """
     converged = (new <= 1) | ((new * new * new <= negligible**2 * (size * size)) & (new < 0.01 * size))
-    return converged | ((new > 0.25 * size) & (new < STALLED**2)) | jnp.isnan(new)
+    noise = STALLED if negligible else NOISY
+    return converged | ((new > 0.25 * size) & (new < noise**2)) | jnp.isnan(new)

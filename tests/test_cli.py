@@ -75,7 +75,7 @@ def test_a_typo_names_the_nearest(line, nearest, capsys):
         ("run ChaplyginSleigh --q 0 0 0 --xi 1 0 --v 1 0 0", "give the initial velocity once"),
         ("run ChaplyginSleigh --h 0", "not zero"),
         ("run ChaplyginSleigh --scheme open('x')", "no scheme 'open'"),
-        ("run ChaplyginSleigh --scheme DiscreteHamel(1,2)", "cannot be made"),
+        ("run ChaplyginSleigh --scheme DiscreteHamel(1,2,3)", "cannot be made"),
     ],
 )
 def test_refusals_are_sentences(line, sentence, capsys):

@@ -15,7 +15,7 @@ from discrete_hamel.schemes.nonlinear_energy_exact import NonlinearEnergyExact
 from discrete_hamel.schemes.scheme import CompensatedState, Scheme, carried
 from discrete_hamel.system import System
 
-UNRESOLVED = 1e3  # round-off units of h H below which |z1 - z0|^2 cannot carry a correction
+UNRESOLVED = 1e5  # round-off units of h H below which |z1 - z0|^2 cannot carry a correction
 
 
 class Gonzalez(Pytree):

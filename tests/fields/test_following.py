@@ -142,7 +142,10 @@ def test_it_goes_straight_without_a_turn():
 
 
 def test_the_string_ends_on_the_sleighs_track():
-    """Off it at first; once the sleigh has gone the string's length, on it to O(ds^2)."""
+    """Off it at first; once the sleigh has gone the string's length, on it to O(ds^2) or better.
+
+    Better, because the circle that the string settles on is a relative equilibrium, which the scheme has exactly.
+    """
     late = []
     for count in (5, 9, 17):
         sleigh = SleighWithString(points=count)
@@ -154,7 +157,8 @@ def test_the_string_ends_on_the_sleighs_track():
         off = np.max(np.abs(np.abs(z - 1j * radius) - radius), axis=1)
         assert off[0] > 0.1
         late.append(off[-1])
-    assert slope(late)[-1] == pytest.approx(2, abs=0.3)
+        assert off[-1] < (1 / (count - 1)) ** 2
+    assert np.all(slope(late) > 1.7)
 
 
 def test_the_coupling_and_the_tension():

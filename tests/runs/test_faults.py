@@ -164,12 +164,14 @@ def test_an_exception_in_a_callback_is_told_and_loses_nothing(tmp_path, monkeypa
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Chunks of ten steps, with a function called after each."""
+    """Chunks of ten steps, with a function called after each; Ctrl-C as at a keyboard, also where a shell ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     monkeypatch.setattr(loops, "CHUNK_STEPS", 10)
     after = []
     plain = loops.Progress.at
     monkeypatch.setattr(loops.Progress, "at", lambda self, done: (plain(self, done), [do(done) for do in after]))
-    return after
+    yield after
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("stored", [False, True])
