@@ -164,7 +164,7 @@ def test_an_exception_in_a_callback_is_told_and_loses_nothing(tmp_path, monkeypa
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Chunks of ten steps, with a function called after each; Ctrl-C as at a keyboard, even where a shell ignores it."""
+    """Chunks of ten steps, with a function called after each; Ctrl-C as at a keyboard, whatever shell this is."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     monkeypatch.setattr(loops, "CHUNK_STEPS", 10)
     after = []
