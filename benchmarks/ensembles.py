@@ -81,7 +81,7 @@ def processes() -> None:
         os.kill(int(children[2]), signal.SIGKILL)
         code = first.wait()
         kept = len(list((store / "q").glob("[0-9]*")))
-        print(f"killed process 2: exit code {code}, {kept} of {-(-200_000 // 1024)} blocks kept; launching again")
+        print(f"killed process 2: exit code {code}, {kept} of {-(-200_000 // 2048)} blocks kept; launching again")
         begin = time.perf_counter()
         code = subprocess.run(command, env=own).returncode
         print(f"relaunch: exit code {code} after {time.perf_counter() - begin:.1f} s")

@@ -11,11 +11,13 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import checks, hamel
-from discrete_hamel.ensembles.plain import Axes
+from discrete_hamel.ensembles.plain import Axes, in_groups
 from discrete_hamel.ensembles.reasons import Why
 from discrete_hamel.system import System
 
 FEW = 8  # members that are tried before all are given up
+GROUP = 2048  # members looked at together: few enough for the cache
+NEAR_UNITY = 0.9  # singular values then are between 0.1 and 1.9
 MOST_HYPOTHESES = 4096  # ways to read a system's parameters that are tried
 
 
@@ -98,7 +100,7 @@ def _rows(name: str, value: Any) -> np.ndarray:
     return array
 
 
-def gathered(system: Any, q: Any, xi: Any, v: Any) -> Members:
+def gathered(system: Any, q: Any, xi: Any, v: Any, workers: int = 1) -> Members:
     """The members, checked: a sentence for what is wrong with all, a reason for each who cannot start alone."""
     if (xi is None) == (v is None):
         raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
@@ -114,7 +116,7 @@ def gathered(system: Any, q: Any, xi: Any, v: Any) -> Members:
     q, velocity = (np.broadcast_to(a, (members, a.shape[-1])) for a in (q, velocity))
     axes = (0,) * len(jax.tree.leaves(whole)) if several else _axes(whole, jnp.asarray(q[0]), members)
     ready = _a_good_one(whole, axes, q, velocity, v is None)
-    return _started(_ready(whole, ready), axes, q, velocity, v is None)
+    return _started(_ready(whole, ready), axes, q, velocity, v is None, workers)
 
 
 def _a_good_one(whole: System, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool) -> System:
@@ -152,19 +154,38 @@ def _facts(axes: Axes, system: System, q: Array, velocity: Array, quasi: bool) -
         parts = (system.frame(q), mu, force, inertia, *jax.tree.leaves(system))
         finite = jnp.isfinite(sum(jnp.sum(part * 0) for part in parts))
         scale = jnp.sqrt(jnp.abs(jnp.diag(inertia)))
-        sizes = jnp.linalg.svd(inertia / jnp.outer(scale, scale), compute_uv=False)
         wanted = xi[: len(given)] if quasi else system.frame(q) @ jnp.concatenate([free, system.slip(q)])
-        return xi, finite, sizes[-1] > checks.SINGULAR * sizes[0], jnp.max(jnp.abs(given - wanted))
+        return xi, finite, inertia / jnp.outer(scale, scale), jnp.max(jnp.abs(given - wanted))
 
     return jax.vmap(facts, (tree, 0, 0))(system, q, velocity)
 
 
-def _started(system: Any, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool) -> Members:
+def _regular(inertia: np.ndarray) -> np.ndarray:
+    """Which of many matrices with a diagonal of ones can be inverted.
+
+    Singular values differ from 1 by ||A - 1|| at most, which leaves few matrices, or none, whose own have to be found.
+    """
+    regular = np.linalg.norm(inertia - np.eye(inertia.shape[-1]), axis=(1, 2)) < NEAR_UNITY
+    others = ~regular & np.isfinite(inertia).all(axis=(1, 2))
+    sizes = np.linalg.svd(inertia[others], compute_uv=False)
+    regular[others] = sizes[:, -1] > checks.SINGULAR * sizes[:, 0]
+    return regular
+
+
+def _started(system: Any, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool, workers: int) -> Members:
     axes += (None,) * (len(jax.tree.leaves(system)) - len(axes))  # what `at` added is the same for all
-    xi, finite, regular, off = (np.asarray(a) for a in _facts(axes, system, q, velocity, quasi))
+    leaves, tree = jax.tree.flatten(system)
+    own = [np.asarray(leaf) for leaf, axis in zip(leaves, axes, strict=True) if axis is not None]
+
+    def facts(own: list, q: np.ndarray, velocity: np.ndarray) -> tuple[Array, ...]:
+        different = iter(own)
+        parts = [leaf if axis is None else next(different) for leaf, axis in zip(leaves, axes, strict=True)]
+        return _facts(axes, jax.tree.unflatten(tree, parts), q, velocity, quasi)
+
+    xi, finite, inertia, off = in_groups(facts, GROUP, len(q), own, q, velocity, workers=workers)
     size = np.max(np.abs(velocity), axis=1)
     why = np.where(off <= checks.ON_CONSTRAINT * size, Why.WELL, Why.CONSTRAINT)
-    why = np.where(regular, why, Why.DEGENERATE)
+    why = np.where(_regular(inertia), why, Why.DEGENERATE)
     why = np.where(finite, why, Why.FUNCTIONS)
     why = np.where(np.isfinite(q).all(axis=1) & np.isfinite(velocity).all(axis=1), why, Why.DATA)
     return Members(system, axes, q, xi, why)

@@ -1,6 +1,7 @@
 """Members by the plain path, side by side: for what the lanes cannot take, and where one of them failed."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -63,11 +64,17 @@ def velocities(axes: Axes, system: System, scheme: Scheme, state: Any) -> Array:
     return _mapped(scheme.velocity, axes, system, state)
 
 
-def in_groups(function: Callable, width: int, count: int, *trees: Any) -> Any:
+def in_groups(function: Callable, width: int, count: int, *trees: Any, workers: int = 1) -> Any:
     """The function of trees with a leading axis of `count`, `width` at a time: so one compilation serves all counts."""
-    parts = []
-    for first in range(0, count, width):
+
+    def part(first: int) -> Any:
         here = np.minimum(np.arange(first, first + width), count - 1)
-        group = jax.tree.map(lambda leaf, here=here: leaf[here], trees)
-        parts.append(jax.tree.map(np.asarray, function(*group)))
+        return jax.tree.map(np.asarray, function(*jax.tree.map(lambda leaf: leaf[here], trees)))
+
+    begins = range(0, count, width)
+    if workers == 1:
+        parts = list(map(part, begins))
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            parts = list(pool.map(part, begins))
     return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *parts)

@@ -25,7 +25,7 @@ from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.simulation import _warn_of_float32
 from discrete_hamel.system import System
 
-BLOCK = 1024  # members, at most, that one core takes at a time, and that a chunk of a store holds
+BLOCK = 2048  # members, at most, that one core takes at a time, and that a chunk of a store holds
 CAPACITY = 64  # nodes that a call gives at most
 
 
@@ -76,7 +76,8 @@ def ensemble(
     if checks.traced(system, scheme, q, xi, v, h):
         raise ValueError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
     _warn_of_float32(h)
-    members = gathered(system, q, xi, v)
+    workers = cores() if workers is None else checks.count("workers", workers, 1)
+    members = gathered(system, q, xi, v, workers)
     scheme = checks.canonical(scheme.fitted(one(members.system, members.axes, 0)))
     run = Run(members, scheme, h, steps, every, save_every is not None, reduction, workers, compiled)
     team = processes.team()
@@ -105,11 +106,11 @@ class Run:
         every: int,
         first_too: bool,
         reduction: Reduction | None,
-        workers: int | None,
+        workers: int,
         compiled: bool,
     ) -> None:
         self.members, self.reduction, self.nodes, self.first_too = members, reduction, steps // every, first_too
-        self.workers = cores() if workers is None else checks.count("workers", workers, 1)
+        self.workers = workers
         self.size = min(BLOCK, -(-len(members) // LANES) * LANES)
         self.axes = members.axes
         able = int(np.argmax(members.why == Why.WELL))
