@@ -1,6 +1,7 @@
 """What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
 
 import math
+from functools import partial
 from typing import Any
 
 import jax
@@ -122,7 +123,8 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
     return n, m
 
 
-@jax.jit
+# It runs once, so that compiling is what it costs.
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     free = xi[: system.rank]
     mu, force = hamel.balance(system, q, free)

@@ -56,7 +56,7 @@ class Memory:
 
     def begin(self, state: Any, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
         self.first, self.path = first, path
-        nothing = jax.tree.map(lambda leaf: leaf[None][:0], (*first, first[2]))
+        nothing = jax.tree.map(lambda leaf: np.asarray(leaf)[None][:0], (*first, first[2]))
         self.chunks.append((*nothing, Report(*np.zeros((3, 0)))))
         return Point(state, 0, 0), (self.t[0][0], np.asarray(first[0]), np.asarray(first[2]))
 

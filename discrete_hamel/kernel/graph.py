@@ -27,6 +27,7 @@ class Graph:
         self.nodes: list[tuple] = []
         self.samples: list[float] = []
         self.guards: dict[int, int] = {}  # reciprocal of a pivot -> what has to be positive for it to be trusted
+        self.own_derivatives: set[str] = set()  # primitives met whose derivative is not that of what they compute
         self._known: dict[tuple, int] = {}
 
     def _make(self, node: tuple, sample: float) -> int:

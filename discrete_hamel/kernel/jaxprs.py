@@ -1,7 +1,7 @@
 """From a jaxpr to the scalar graph: each array becomes an array of node indices.
 
 The first primitive that is not understood raises Unsupported with its name, and the run then takes the plain path.
-Values that depend on no input are evaluated by JAX itself.
+Values that depend on no input are numbers (`known_values`).
 """
 
 from collections.abc import Callable
@@ -14,8 +14,11 @@ from jax.extend.core import Literal
 
 from discrete_hamel.kernel.control import CONTROL
 from discrete_hamel.kernel.graph import Graph, Unsupported
+from discrete_hamel.kernel.known_values import evaluated
 from discrete_hamel.kernel.movements import BY_JAX, BY_NUMPY, by_jax, scatter_add
 from discrete_hamel.kernel.rules import ON_WHOLE_NUMBERS, RULES, Nodes, as_nodes, symbolic
+
+WITH_OWN_DERIVATIVE = ("custom_jvp_call", "custom_vjp_call", "stop_gradient")
 
 
 def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:
@@ -42,12 +45,12 @@ def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     name, parameters = equation.primitive.name, equation.params
     several = equation.primitive.multiple_results
     known = not any(symbolic(v) for v in values)
+    if name in WITH_OWN_DERIVATIVE and not known:
+        graph.own_derivatives.add(name)
     if name in CONTROL and not (known and name in ("lu", "triangular_solve")):
         return CONTROL[name](trace, graph, parameters, values)
     if known:
-        arrays = (jnp.asarray(v, i.aval.dtype) for v, i in zip(values, equation.invars, strict=True))
-        result = equation.primitive.bind(*arrays, **parameters)
-        return [np.asarray(r) for r in (result if several else [result])]
+        return evaluated(equation, values)
     if name in BY_NUMPY:
         result = BY_NUMPY[name](parameters, *(as_nodes(graph, v) for v in values))
         return list(result) if several else [result]

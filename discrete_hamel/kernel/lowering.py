@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from math import sin
 from typing import Any, NamedTuple
 
 import jax
@@ -105,8 +106,10 @@ def one_kernel_works() -> bool:
 
     if jax.default_backend() != "cpu":
         return False
+    expected = 0.5
+    for _ in range(8):
+        expected = sin(expected) + 1
     try:
-        x = jnp.asarray(0.5)
-        return bool(jnp.abs(jax.jit(one_kernel(loop))(x) - loop(x)) < 1e-6)
+        return abs(float(jax.jit(one_kernel(loop))(0.5)) - expected) < 1e-6
     except Exception:
         return False

@@ -6,10 +6,12 @@ The common ones are NumPy's; the others JAX runs itself, on the indices as integ
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 Nodes = np.ndarray
+AT_ONCE = 16  # updates whose places are asked for
 NOWHERE = -1  # the index of what is gathered from outside an array
 
 
@@ -78,12 +80,14 @@ BY_JAX: dict[str, Callable[[int], tuple[int, ...]]] = {
 def scatter_add(graph: Any, equation: Any, operand: Nodes, indices: Any, updates: Nodes) -> Nodes:
     """operand with updates added where JAX puts each of them."""
     result = operand.copy()
-    for k in range(updates.size):
-        only = np.zeros(updates.size)
-        only[k] = 1.0
-        arrays = jnp.zeros(operand.shape), jnp.asarray(indices), jnp.asarray(only.reshape(updates.shape))
-        for at in np.argwhere(np.asarray(equation.primitive.bind(*arrays, **equation.params))):
-            result[tuple(at)] = graph.add(result[tuple(at)], updates.flat[k])
+    numbers = np.arange(updates.size)
+    for first in range(0, updates.size, AT_ONCE):
+        only = jnp.asarray(numbers == np.minimum(first + np.arange(AT_ONCE), updates.size)[:, None], float)
+        each = jax.vmap(
+            lambda one: equation.primitive.bind(jnp.zeros(operand.shape), jnp.asarray(indices), one, **equation.params)
+        )(only.reshape(AT_ONCE, *updates.shape))
+        for k, *at in np.argwhere(np.asarray(each)):
+            result[tuple(at)] = graph.add(result[tuple(at)], updates.flat[first + k])
     return result
 
 
