@@ -16,9 +16,12 @@ from discrete_hamel.kernel.jaxprs import to_graph
 from discrete_hamel.kernel.lowering import Packed, constants, cycles, lowered, one_kernel_works
 from discrete_hamel.kernel.regrouping import regrouped
 from discrete_hamel.kernel.roots import Cost, Root, Scalars, Values
+from discrete_hamel.kernel.rows import Row
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
+FUSED = 300  # operations an iteration up to which XLA's fusion pass helps: by a fifth; beyond, it can cost fivefold
+FEW = 16  # operations that cost less than to look at a node again
 LARGEST = 5000  # operations an iteration; beyond, compiling takes many seconds
 
 
@@ -97,6 +100,11 @@ class Stepper:
         if self.root.operations > LARGEST:
             raise Unsupported(f"{self.root.operations} operations an iteration, of {LARGEST} at most")
         self._prepare_velocity(system, state, scheme.nodal)
+        self.fused = self.root.operations <= FUSED
+        # A velocity that takes no iteration but some work is found for all nodes at once, after the steps.
+        root = self.velocity_root
+        at_once = self.fused and root.linear and self.legendre.operations([*root.needs(), *self.whole]) > FEW
+        self.row = Row(self.after, self.xi, self.composed, not at_once)
 
     def _prepare_velocity(self, system: System, state: Any, nodal: bool) -> None:
         """The Legendre inverse at nodes, mu(q, xi)^D = p, and the slip, in a graph of their own."""
@@ -135,8 +143,8 @@ class Stepper:
     def __call__(
         self, fixed: tuple[Packed, Packed], lengths: Array, state: Scalars
     ) -> tuple[Scalars, Scalars, Array, Array]:
-        """The next state; what is recorded of the step (the interval's xi, the nodal xi, the norm of the residual);
-        whether it can be trusted; and the iterations: all in scalars.
+        """The next state; what is recorded of the step (the interval's xi, the nodal xi if `row.nodal`, the norm of the
+        residual); whether it can be trusted; and the iterations: all in scalars.
         """
         if not self.composed:
             return self._step(fixed, lengths[0], state)
@@ -150,7 +158,7 @@ class Stepper:
             record = (*mean, *nodal, jnp.maximum(largest, norm))
             return tuple(after), record, trusted & good, jnp.maximum(most, count)
 
-        nothing = tuple(jnp.zeros_like(state[0]) for _ in range(2 * self.n + 1))
+        nothing = tuple(jnp.zeros_like(state[0]) for _ in range((1 + self.row.nodal) * self.n + 1))
         begin = (tuple(state), nothing, jnp.asarray(True), jnp.asarray(0))
         after, record, good, count = lax.fori_loop(0, len(lengths), one, begin)
         return list(after), list(record), good, count
@@ -164,15 +172,22 @@ class Stepper:
         after, xi, left, guards = (
             lowered(self.graph, outputs)(known) for outputs in (self.after, self.xi, self.left, self.guards)
         )
-        nodal, found, trusted = self._velocity(fixed[1].values(), after)
         norm = lax.sqrt(sum(r * r for r in left))
-        good = reduce(lax.bitwise_and, [g > 0 for g in [*guards, *trusted]], converged & found)
+        nodal: Scalars = []
+        if self.row.nodal:
+            nodal, found, trusted = self._velocity(fixed[1].values(), after)
+            guards, converged = [*guards, *trusted], converged & found
+        good = reduce(lax.bitwise_and, [g > 0 for g in guards], converged)
         return after, [*xi, *nodal, norm], good, count
+
+    def node_places(self) -> tuple[range, range, range]:
+        """Where in a state's numbers q, p and the free part of xi are."""
+        leaves = jax.tree.unflatten(jax.tree.structure(self.shape), self.places)
+        return leaves.q, leaves.p, leaves.xi
 
     def _velocity(self, fixed: Values, after: Scalars) -> tuple[Scalars, Array, Scalars]:
         """xi at the node, whether it was found, and its guards."""
-        leaves = jax.tree.unflatten(jax.tree.structure(self.shape), self.places)
-        q, p, free = ([after[i] for i in leaf] for leaf in (leaves.q, leaves.p, leaves.xi))
+        q, p, free = ([after[i] for i in place] for place in self.node_places())
         known = {**fixed, **dict(zip([*self.q, *self.p], [*q, *p], strict=True))}
         z, found, _ = self.velocity_root(known, free)
         known = self.velocity_root.all_unknowns(known, z)
