@@ -37,6 +37,13 @@ class HiddenMomenta(Pytree):
     def __len__(self) -> int:
         return int(self.series.shape[-1])
 
+    def __repr__(self) -> str:
+        name = type(self.system).__name__
+        if checks.traced(self):
+            return f"HiddenMomenta of {name}, traced by jax"
+        low, high = (float(end) for end in self.between)
+        return f"HiddenMomenta of {name}: {len(self)} for {low:g} <= r <= {high:g}"
+
     def __call__(self, q: Any, xi: Any) -> Array:
         """<p, eta_a(r)>, a = 1, 2, ..."""
         q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)

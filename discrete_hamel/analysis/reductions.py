@@ -9,7 +9,7 @@ from jax import Array
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from discrete_hamel import hamel
+from discrete_hamel import checks, hamel
 from discrete_hamel.analysis import phase_space
 from discrete_hamel.analysis.conserved_momenta import HiddenMomenta
 from discrete_hamel.pytrees import Pytree
@@ -35,6 +35,11 @@ class Reduced(Pytree):
 
     constants: HiddenMomenta
     values: Any
+
+    def __repr__(self) -> str:
+        if checks.traced(self):
+            return "Reduced, traced by jax"
+        return f"Reduced motion with momenta {np.round(np.asarray(self.values), 6).tolist()} of {self.constants!r}"
 
     def inertia(self, r: Any) -> Array:
         """K(kappa, kappa), of the horizontal field with dr(kappa) = 1."""
@@ -82,6 +87,9 @@ class Reduced(Pytree):
             return float(r), float(r)
         ends = self.turning_points(energy, r)
         below, above = ends[ends <= r], ends[ends >= r]
+        if abs(here - energy) <= size:  # r itself is where it turns, to round-off: it goes to where U_c is less
+            others = ends[np.abs(ends - r) > 2 * size / abs(slope)]
+            below, above = (others[others < r], np.array([r])) if slope > 0 else (np.array([r]), others[others > r])
         if not len(below) or not len(above):
             raise ValueError(
                 f"a motion of energy {energy:.6g} through r = {r:g} leaves the range {low:g} to {high:g} that is known."

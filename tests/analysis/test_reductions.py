@@ -54,6 +54,21 @@ def test_a_steady_lean_rests_at_the_bottom_and_its_period_is_that_of_small_oscil
     assert slow.period(float(dh.energy(system, q, [0.0, 0.0, 1.0])), 0.0) == np.inf
 
 
+def test_a_motion_that_starts_where_it_turns_runs_to_the_other_end(disk):
+    """Started there, or at the other end, it runs between the same two, with the same period."""
+    system, momenta = disk
+    lean = 0.3
+    q, xi = [lean, 0, 0, 0, 0], [0.0, 0.9, 2.6]
+    motion, energy = dh.reduced(momenta, momenta(q, xi)), float(dh.energy(system, q, xi))
+    low, high = motion.oscillation(energy, lean)
+    assert low == pytest.approx(lean, abs=1e-12)
+    assert high > lean + 0.1
+    assert motion.oscillation(float(motion.potential(high)), high) == pytest.approx((low, high), abs=1e-12)
+    period = motion.period(energy, lean)
+    assert period == pytest.approx(motion.period(energy, (low + high) / 2), rel=1e-9)
+    assert dh.reference(system, q, xi, t=period).q[-1, 0] == pytest.approx(lean, abs=1e-8)
+
+
 def test_amended_potential_of_the_disk_in_closed_form(disk):
     """U_c = p1^2/2A + p2^2/2(m R^2 + B) + m g R cos(theta), [QS] 6.5, with the errata's p1, p2, along a motion."""
     system, momenta = disk
