@@ -92,9 +92,17 @@ def _shape(name: str, function: Any, *arguments: Any) -> Any:
     return value
 
 
+# Under jit, which keeps what it has traced: a second run of a kind of system does not trace these again.
+_FRAME = jax.jit(lambda system, q: system.frame(q))
+_LAGRANGIAN = jax.jit(lambda system, q, xi: system.lagrangian(q, xi))
+_STRUCTURE = jax.jit(lambda system, q: system.structure(q))
+_SLIP = jax.jit(lambda system, q: system.slip(q))
+_FORCE = jax.jit(lambda system, q, xi: system.force(q, xi))
+
+
 def shapes(system: System, q: Array) -> tuple[int, int]:
     """(n, m), after a look at the shapes of all that the system's functions return."""
-    psi = _shape("frame(q)", system.frame, q)
+    psi = _shape("frame(q)", _FRAME, system, q)
     if len(psi.shape) != 2 or psi.shape[0] != len(q):
         raise ValueError(
             f"frame(q) must be N x n with N = {len(q)}, one row a coordinate and one column a field, "
@@ -111,12 +119,12 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
         )
     xi = jnp.zeros(n)
     for name, function, arguments, want in (
-        ("lagrangian(q, xi)", system.lagrangian, (q, xi), ()),
-        ("structure(q)", system.structure, (q,), (n, n, n)),
-        ("slip(q)", system.slip, (q,), (n - m,)),
-        ("force(q, xi)", system.force, (q, xi), (n,)),
+        ("lagrangian(q, xi)", _LAGRANGIAN, (q, xi), ()),
+        ("structure(q)", _STRUCTURE, (q,), (n, n, n)),
+        ("slip(q)", _SLIP, (q,), (n - m,)),
+        ("force(q, xi)", _FORCE, (q, xi), (n,)),
     ):
-        got = _shape(name, function, *arguments).shape
+        got = _shape(name, function, system, *arguments).shape
         if got != want:
             meaning = "a scalar, shape ()" if want == () else f"shape {want}"
             raise ValueError(f"{name} must return {meaning} for n = {n}, rank = {m}; got shape {got}.")
