@@ -26,8 +26,9 @@ def moving_energy(system: dh.System, q: Any, xi: Any) -> tuple[Any, Any]:
     """H = E - <mu_U, b> over nodes, the energy where there is no slip; and its unit of round-off."""
 
     def at(q: Any, xi: Any) -> tuple[Any, Any]:
+        free = isinstance(system, dh.NonlinearSystem)  # its energy is of all velocities, qdot = psi(q, z)
+        xi, m = (dh.velocities(system, q, xi), None) if free else (xi, system.rank)
         value, (slope, mu) = jax.value_and_grad(system.lagrangian, (0, 1))(q, xi)
-        m = system.rank
         size = jnp.sum(jnp.abs(q * slope)) + jnp.sum(jnp.abs(mu * xi)) + jnp.abs(value)
         return mu[:m] @ xi[:m] - value, jnp.finfo(q.dtype).eps * size
 

@@ -47,13 +47,14 @@ def report(name: str, system: dh.System, data: dict, steps: int, scheme: Any) ->
 
 
 def main(steps: int) -> None:
-    """All schemes that run compiled for `steps`; EnergyExact, which takes the plain path, for a hundredth of them."""
-    sleigh, pendulum = dh.systems.ChaplyginSleigh(), dh.systems.SphericalPendulum()
+    """The rigid body for a tenth of `steps`, and EnergyExact for a hundredth of them."""
+    sleigh, pendulum, body = dh.systems.ChaplyginSleigh(), dh.systems.SphericalPendulum(), dh.systems.RigidBody()
     hamel = dh.DiscreteHamel()
     for scheme in (hamel, dh.DiscreteHamel(compensated=True), dh.Composed(hamel, order=4), dh.EnergyExact()):
         count = max(SAVED, steps // 100) if isinstance(scheme, dh.EnergyExact) else steps
         report("sleigh", sleigh, sleigh.sample(), count, scheme)
         report("pendulum", pendulum, pendulum.sample(), count, scheme)
+        report("rigid body", body, body.sample(), max(SAVED, count // 10), scheme)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 def _plane(figure: int, mass2: float, v2: float, says: str) -> Case:
-    return Case(figure, "plane", mass2, 1.0, v2, ACROSS, (0.0, 1.0), 6.0, says)
+    return Case(figure, "plane", mass2, 1.0, v2, ACROSS, (0.0, 1.0), 20.0, says)
 
 
 def _spring(

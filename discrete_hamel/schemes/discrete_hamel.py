@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.hamel import balance, full
+from discrete_hamel.schemes.increments import increment
 from discrete_hamel.schemes.scheme import CompensatedState, Scheme, State, carried
 from discrete_hamel.system import System
 
@@ -27,7 +28,8 @@ class DiscreteHamel(Scheme):
     (D2) p_k = mu_j - (1-tau) h F_j,  p_{k+1} = mu_j + tau h F_j,  both at (q_{k+tau}, xi_{k,k+1}), j = 1..m
 
     Eliminating p gives [HE] (5.6), (5.11) with l^d = h l. `compensated` carries along what q and p round off at each
-    step, as [HE] 6.3 proposes: what the map keeps is then off by the roundings of the changes, not of q and p.
+    step, as [HE] 6.3 proposes: what the map keeps is then off by the roundings of the changes, not of q and p. In
+    coordinates in which Psi is affine (gamma, rotation matrices) the change of q has no rounding either: `increments`.
     """
 
     tau: float = 0.5
@@ -45,7 +47,7 @@ class DiscreteHamel(Scheme):
         return f"DiscreteHamel(tau={self.tau}{', compensated=True' if self.compensated else ''})"
 
     def check(self, system: System, q: Array) -> None:
-        if not 0 <= self.tau <= 1:
+        if not 0 <= float(self.tau) <= 1:
             raise ValueError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
@@ -68,6 +70,8 @@ class DiscreteHamel(Scheme):
         whole = full(system, q, xi)
         if not self.compensated:
             return State(q1, mu + self.tau * h * force, xi), whole  # (D2)
-        change = h * jnp.concatenate([system.frame(q) @ whole, force])  # (D1), and the difference of (D2)
-        sums, low = carried(jnp.concatenate([state.q, state.p]), state.low, change)
-        return CompensatedState(sums[: len(q1)], sums[len(q1) :], xi, low), whole
+        low_q, low_p = state.low[: len(q1)], state.low[len(q1) :]
+        change, rest = increment(system.frame, state.q, low_q, self.tau, h * whole, h * system.frame(q) @ whole)  # (D1)
+        q1, low_q = carried(state.q, low_q + rest, change)
+        p1, low_p = carried(state.p, low_p, h * force)  # the difference of (D2)
+        return CompensatedState(q1, p1, xi, jnp.concatenate([low_q, low_p])), whole

@@ -46,10 +46,11 @@ def carried(sum: Array, low: Array, change: Array) -> tuple[Array, Array]:
     >>> carried(jnp.asarray(1.0), jnp.asarray(0.0), jnp.asarray(1e-17))[1].item()
     1e-17
     """
-    change = change + low
     new = sum + change
     grown = new - sum
-    return new, (sum - (new - grown)) + (change - grown)
+    low = low + ((sum - (new - grown)) + (change - grown))
+    total = new + low
+    return total, low - (total - new)
 
 
 class Interval(Pytree):

@@ -34,6 +34,23 @@ def diagonal(*names):
     return lambda s: jnp.diag(jnp.stack([jnp.asarray(getattr(s, name), float) for name in names]))
 
 
+axisymmetric = diagonal("inertia_across", "inertia_across", "inertia_axis")
+
+
+def lowest_of_spheroid(gamma, s):
+    semiaxes = jnp.stack([s.params[0], s.params[0], s.params[1]])
+    return -(semiaxes**2) * gamma / jnp.linalg.norm(semiaxes * gamma)
+
+
+def lowest_of_disk(gamma, s):
+    inward = gamma * jnp.array([1.0, 1.0, 0.0])
+    return -s.params * inward / jnp.linalg.norm(inward)
+
+
+SPHEROID = as_point_masses(lowest_of_spheroid, axisymmetric)  # of dh.systems.RollingBody
+DISK = as_point_masses(lowest_of_disk, axisymmetric)
+
+
 def placed(rotation, x=0.3, y=-0.2):
     """q = (R, x, y)."""
     return np.concatenate([np.asarray(rotation).reshape(9), [x, y]])

@@ -203,6 +203,22 @@ def test_cylinder_ball_rises_and_falls_harmonically(radius, ratio, pivot, spin, 
     assert_same(second[9], -((radius * pivot) ** 2) * inertia / (inertia + radius**2) * above)
 
 
+@few
+@given(sizes(0.5, 2.0), sizes(0.1, 1.0), sizes(0.1, 0.4), numbers(0.3, 2.8), vectors(3))
+def test_energy_on_the_sphere_is_the_thesis_with_its_brace_squared(m, inertia, radius, phi, xi):
+    """[MD] 10.6 with erratum E7: as printed, the brace is of the first power, and the energy is another one."""
+    v, g, total = 0.9, 9.81, inertia + m * radius**2
+    ball = dh.systems.BallOnSurface(sphere, v, m, inertia, radius, g)
+    fall, c1, pivot = radius * xi[0] / v, xi[1], xi[2]
+    c2 = pivot * np.sin(phi) ** 2 - inertia / total * c1 / v * np.cos(phi)
+    brace = inertia * c1 * np.cos(phi) / (total * v) + c2
+    rest = 0.5 * (m + inertia / radius**2) * v**2 * fall**2 + m * g * v * np.cos(phi) + 0.5 * inertia * c1**2
+    energy = dh.energy(ball, (*UNTURNED, v * phi, 0.2), xi)
+    assert_same(energy, rest + 0.5 * total * v**2 * brace**2 / np.sin(phi) ** 2)
+    if abs(brace) > 0.1 and abs(brace - 1) > 0.1:
+        assert abs(float(energy) - rest - 0.5 * total * v**2 * brace / np.sin(phi) ** 2) > 1e-4
+
+
 def test_period_ratio_is_root_7_2_for_a_solid_ball_and_root_5_2_for_a_shell():
     for moment, ratio in ((2 / 5, np.sqrt(7 / 2)), (2 / 3, np.sqrt(5 / 2))):
         ball = dh.systems.BallInCylinder(inertia=moment * 0.05**2)

@@ -1,5 +1,6 @@
 """Carts, boards and racers: equations, the cart's two integrals. With prescribed steering: test_driven.py."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from carts import across, moving, racer_energy, snakeboard_axles, snakeboard_ene
 from contact import assert_second_order
 from draws import few, numbers, sizes, vectors
 from hypothesis import assume, given
-from multipliers import assert_lagrange_dalembert
+from multipliers import assert_lagrange_dalembert, assert_same
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
@@ -88,6 +89,38 @@ def test_metric_of_the_cart_is_k_gamma_gamma():
         q = jnp.array([0.0, 0, 0, 0, 0, 0, alpha])
         twice = 2 * CART.lagrangian(q, jnp.zeros(7).at[0].set(1.0))
         np.testing.assert_allclose(twice, CART.metric(jnp.asarray(alpha)), atol=1e-14)
+
+
+@jax.jit
+def _defect_of_the_cart(cart, q):
+    """K(kappa, [kappa, gamma]) for kappa = f kappa_0 - g gamma by autodiff, and f (f g' - g f' / 2), [MD] 12.4."""
+
+    def inner(q, x, y):
+        return jax.hessian(lambda v: cart_lagrangian(q, v, cart))(jnp.zeros(7)) @ x @ y
+
+    def gamma(q):
+        return cart.frame(q)[:, 0]
+
+    def steering(q):
+        return jnp.eye(7)[6]
+
+    def kappa(q):
+        f, g = inner(q, gamma(q), gamma(q)), inner(q, steering(q), gamma(q))
+        return f * steering(q) - g * gamma(q)
+
+    bracket = jax.jvp(gamma, (q,), (kappa(q),))[1] - jax.jvp(kappa, (q,), (gamma(q),))[1]
+    (f, df), r, alpha = jax.value_and_grad(cart.metric)(q[6] - q[0]), cart.wheel_radius, q[6] - q[0]
+    g, dg = cart.steering_inertia * r * jnp.sin(alpha), cart.steering_inertia * r * jnp.cos(alpha)
+    return inner(q, kappa(q), bracket), f * (f * dg - 0.5 * g * df)
+
+
+@few
+@given(vectors(4, 0.2, 2.0), sizes(0.1, 0.5), numbers(-0.5, 1.0), vectors(7))
+def test_the_cart_fails_to_be_flat_by_the_amount_of_the_thesis(masses, radius, centre, q):
+    found, printed = _defect_of_the_cart(dh.systems.ThreeWheelCart(*masses, radius, 1.0, centre), jnp.asarray(q))
+    assert_same(found, printed)
+    at_rest = np.asarray(q) * np.array([0, 1, 1, 1, 1, 1, 0])  # alpha = 0, where f^2 g' is left
+    assert abs(_defect_of_the_cart(dh.systems.ThreeWheelCart(*masses, radius), jnp.asarray(at_rest))[0]) > 1e-8
 
 
 def test_cart_at_order_two():

@@ -174,6 +174,29 @@ def test_its_shapes_can_be_drawn_and_animated(name):
     assert max(moved) > 1e-6
 
 
+@every_system
+def test_its_film_stays_within_the_picture_and_moves(name):
+    """No frame of it is clipped, and none shows what another left."""
+    pytest.importorskip("matplotlib")
+    from discrete_hamel.animate import painter, scenes
+
+    _, _, trajectory, _ = sampled(name)
+    if not trajectory.q.shape[1]:
+        pytest.skip("a reduced system has no place to be drawn at")
+    scene = scenes.scene(trajectory, np.array([0, 500, STEPS // 2, STEPS]))
+    left, right, bottom, top = scene.box
+    for drawn in (scene.behind, *(scene.moving(k) for k in range(4))):
+        for piece in drawn:
+            (low_x, low_y), (high_x, high_y) = piece.points.min(axis=0), piece.points.max(axis=0)
+            assert left <= low_x <= high_x <= right
+            assert bottom <= low_y <= high_y <= top
+    film = painter.Painter(scene, 50)
+    first, *others = (film.pixels(k)[round(50 * painter.BAND) + 1 :] for k in (0, 1, 2, 3))  # below the caption
+    assert np.any(first != 255), "something is drawn"
+    assert any(np.any(first != other) for other in others), "and it moves"
+    np.testing.assert_array_equal(film.pixels(0)[round(50 * painter.BAND) + 1 :], first)
+
+
 def test_drift_is_told_from_oscillation():
     """The gearbox with epsilon > 0 drifts, and without it does not: the criterion tells them apart."""
     shares = []

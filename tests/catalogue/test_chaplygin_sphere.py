@@ -54,3 +54,14 @@ def test_chaplygin_sphere_keeps_its_contact_momentum_not_its_spatial_one():
     assert np.ptp(spatial[:, 0]) > 0.01
     # On the vertical the contact has no arm: there the two agree, [MD] 13.3.
     np.testing.assert_allclose(spatial[:, 2], values["contact momentum z"], atol=1e-10)
+
+
+@few
+@given(sizes(), inertias(), sizes(), rotations(), vectors(3))
+def test_the_vertical_momentum_is_a_potential_of_the_rest(m, inertia, radius, r, omega):
+    """E = E(omega - C/(y.Jy) y) + C^2 / (2 y.Jy), C = y.J omega: the reduced energy is the energy, [MD] 13.5."""
+    ball, y = dh.systems.ChaplyginSphere(m, inertia, radius), r[2]
+    moments = np.asarray(inertia_matrix(jnp.asarray(inertia)))
+    c, about = y @ moments @ omega, y @ moments @ y
+    whole, rest = (float(dh.energy(ball, placed(r), w)) for w in (omega, omega - c / about * y))
+    assert abs(whole - rest - c**2 / (2 * about)) < 1e-10 * max(1.0, abs(whole))

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from contact import as_point_masses, assert_second_order, diagonal, placed
+from contact import DISK, SPHEROID, assert_second_order, placed
 from draws import bodies_of_revolution, few, rotations, sizes, vectors
 from hypothesis import assume, given
 from multipliers import assert_lagrange_dalembert, assert_same
@@ -14,21 +14,6 @@ from discrete_hamel.systems.rolling_bodies import leaning, support_of_disk, supp
 
 BODY = {"mass": 1.3, "inertia_across": 0.7, "inertia_axis": 0.45, "gravity": 9.81}
 OMEGA = (0.156665381925, -0.548328836739, 2.664873022211)
-axisymmetric = diagonal("inertia_across", "inertia_across", "inertia_axis")
-
-
-def lowest_of_spheroid(gamma, s):
-    semiaxes = jnp.stack([s.params[0], s.params[0], s.params[1]])
-    return -(semiaxes**2) * gamma / jnp.linalg.norm(semiaxes * gamma)
-
-
-def lowest_of_disk(gamma, s):
-    inward = gamma * jnp.array([1.0, 1.0, 0.0])
-    return -s.params * inward / jnp.linalg.norm(inward)
-
-
-SPHEROID = as_point_masses(lowest_of_spheroid, axisymmetric)
-DISK = as_point_masses(lowest_of_disk, axisymmetric)
 
 
 @few

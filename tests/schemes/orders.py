@@ -21,6 +21,8 @@ MEDIUM_SUSLOV = dataclasses.replace(SUSLOV, name="medium suslov", time=8.0)
 LONG_SLEIGH = dataclasses.replace(SLEIGH, name="long sleigh", time=8.0)
 TURNING_SLEIGH = dataclasses.replace(SLEIGH, name="turning sleigh", xi=(1.4, 1.1), time=6.0)
 SLOW_DISK = dataclasses.replace(DISK, name="slow disk", q=(0.1, 0.2, 0.0, 0.0, 0.0), xi=(0.05, 0.3, 1.5), time=1.0)
+# psi' between 1.0, from where the slopes of Suzuki 8 come down to 8, and 0.9, from where they come up
+SLOWER_DISK = dataclasses.replace(SLOW_DISK, name="slower disk", xi=(0.05, 0.3, 0.95))
 
 NEARLY_STEADY_DISK = dataclasses.replace(  # a small nutation about steady rolling: smooth for long
     DISK, name="nearly steady disk", q=(0.3, 0.2, 0.0, 0.0, 0.0), xi=(0.05, -0.7157155729657075, 3.0), time=20.0

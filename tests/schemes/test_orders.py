@@ -11,6 +11,7 @@ from orders import (
     MEDIUM_SUSLOV,
     NEARLY_STEADY_DISK,
     SLOW_DISK,
+    SLOWER_DISK,
     SUSLOV,
     TURNING_SLEIGH,
     has_declared_order,
@@ -66,13 +67,19 @@ MATRIX = [
         composed(weights.triple_jump(8)),
         ((SLEIGH, (48, 64, 80, 96)), (DISK, (96, 112, 128, 144)), (SUSLOV, (40, 48, 64, 80))),
     ),
-    (composed(weights.suzuki(8)), ((TURNING_SLEIGH, (7, 8, 9, 10)), (LONG_SUSLOV, (12, 14, 16, 20)))),
+    (
+        composed(weights.suzuki(8)),
+        ((TURNING_SLEIGH, (7, 8, 9, 10)), (SLOWER_DISK, (10, 12, 14, 16, 18, 20)), (LONG_SUSLOV, (12, 14, 16, 20))),
+    ),
     (composed(weights.KAHAN_LI_8), ((SLEIGH, (8, 10, 12, 14)), (DISK, (24, 28, 32, 40)), (SUSLOV, (8, 10, 12, 14)))),
     (
         composed(weights.SUZUKI_UMENO_8),
         ((SLEIGH, (10, 12, 14, 16)), (DISK, (32, 40, 48, 56)), (SUSLOV, (10, 12, 14, 16))),
     ),
-    (dh.Composed(dh.EnergyExact(), order=4), ((SLEIGH, (25, 50, 100, 200)),)),
+    (
+        dh.Composed(dh.EnergyExact(), order=4),
+        ((SLEIGH, (25, 50, 100, 200)), (DISK, (50, 100, 200, 400)), (SUSLOV, (20, 40, 80, 160))),
+    ),
 ]
 CASES = [(scheme, problem, counts) for scheme, row in MATRIX for problem, counts in row]
 
