@@ -13,6 +13,7 @@ from discrete_hamel import hamel
 from discrete_hamel.inputs import explained, floats, short
 from discrete_hamel.nonlinear_data import nonlinear_data
 from discrete_hamel.nonlinear_systems import NonlinearSystem
+from discrete_hamel.shapes import shapes
 from discrete_hamel.system import System
 
 SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
@@ -65,12 +66,6 @@ def step_size(h: Any) -> Array:
     return array
 
 
-def step_density(h: Any, q: Array, xi: Array) -> None:
-    """Refuses a step h(q, xi) that is not one number."""
-    if (shape := _shape("h(q, xi)", h, q, xi).shape) != ():
-        raise ValueError(f"h(q, xi) must return one number, the step's size; it returns shape {shape}.")
-
-
 def count(name: str, value: Any, least: int) -> int:
     """An integer not below `least`."""
     try:
@@ -80,55 +75,6 @@ def count(name: str, value: Any, least: int) -> int:
     if number < least:
         raise ValueError(f"{name} is {number}; it must be at least {least}.")
     return number
-
-
-def _shape(name: str, function: Any, *arguments: Any) -> Any:
-    """Shape and type of what a function of a system returns: one array of real numbers, or a sentence."""
-    with explained(name):
-        value = jax.eval_shape(function, *arguments)
-    if not hasattr(value, "shape") or not jnp.issubdtype(value.dtype, jnp.floating):
-        kind = str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
-        raise ValueError(f"{name} must return an array of real numbers (floats); it returns {kind}.")
-    return value
-
-
-# Under jit, which keeps what it has traced: a second run of a kind of system does not trace these again.
-_FRAME = jax.jit(lambda system, q: system.frame(q))
-_LAGRANGIAN = jax.jit(lambda system, q, xi: system.lagrangian(q, xi))
-_STRUCTURE = jax.jit(lambda system, q: system.structure(q))
-_SLIP = jax.jit(lambda system, q: system.slip(q))
-_FORCE = jax.jit(lambda system, q, xi: system.force(q, xi))
-
-
-def shapes(system: System, q: Array) -> tuple[int, int]:
-    """(n, m), after a look at the shapes of all that the system's functions return."""
-    psi = _shape("frame(q)", _FRAME, system, q)
-    if len(psi.shape) != 2 or psi.shape[0] != len(q):
-        raise ValueError(
-            f"frame(q) must be N x n with N = {len(q)}, one row a coordinate and one column a field, "
-            f"for q of length {len(q)}; got shape {psi.shape}."
-        )
-    n, m = psi.shape[1], getattr(system, "rank", None)
-    if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
-        raise ValueError(f"rank is {m!r}; it counts the free quasi-velocities and must be 1 to n = {n}.")
-    m = int(m)
-    if n > len(q) and system.brackets_by_autodiff:
-        raise ValueError(
-            f"frame(q) has {n} fields on {len(q)} coordinates, which cannot be independent, so their brackets do "
-            "not follow from the frame. Give structure(q), the structure functions c[k, i, j] (of a Lie algebra, say)."
-        )
-    xi = jnp.zeros(n)
-    for name, function, arguments, want in (
-        ("lagrangian(q, xi)", _LAGRANGIAN, (q, xi), ()),
-        ("structure(q)", _STRUCTURE, (q,), (n, n, n)),
-        ("slip(q)", _SLIP, (q,), (n - m,)),
-        ("force(q, xi)", _FORCE, (q, xi), (n,)),
-    ):
-        got = _shape(name, function, system, *arguments).shape
-        if got != want:
-            meaning = "a scalar, shape ()" if want == () else f"shape {want}"
-            raise ValueError(f"{name} must return {meaning} for n = {n}, rank = {m}; got shape {got}.")
-    return n, m
 
 
 # It runs once, so that compiling is what it costs.

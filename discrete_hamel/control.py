@@ -21,6 +21,7 @@ from discrete_hamel.programs import Stage, solve
 from discrete_hamel.pytrees import Pytree
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme, State, start
+from discrete_hamel.shapes import shapes
 from discrete_hamel.system import System
 
 
@@ -105,7 +106,7 @@ def optimal_path(system: System, q: Any, *, u: Any, h: Any, goal: Callable, cost
     u, h = _inputs(u), checks.step_size(h)
     q = checks.vector("q", q)
     system = checks.canonical(system).at(q)
-    n, m = checks.shapes(system, q)
+    n, m = shapes(system, q)
     if u.shape[1] != m:
         raise ValueError(f"u has {u.shape[1]} columns and the system {m} free velocities; give one a column.")
     stage = Kinematic(cost, goal, system)

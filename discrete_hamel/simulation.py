@@ -17,6 +17,7 @@ from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.schemes.step_density import TimeTransformed
+from discrete_hamel.shapes import step_density
 from discrete_hamel.stores.recording import Recording
 from discrete_hamel.system import System
 from discrete_hamel.trajectory import Trajectory, marked
@@ -86,7 +87,7 @@ def simulate(
     _warn_of_float32(h)
     system, q, xi = checks.initial_data(system, q, xi, v)
     if density is not None:
-        checks.step_density(density, q, xi)
+        step_density(density, q, xi)
     if checks.traced(system, scheme, q, xi, h):
         if store is not None:
             raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")

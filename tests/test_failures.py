@@ -57,7 +57,7 @@ def from_two(l, frame=square, rank=2, **options):  # noqa: E741
 
 PLANE = {"q": [1.0, 0.0], "xi": [0.1, 0.2]}
 REFUSALS = {
-    "q too short": ({"q": [0.1, 0]}, r"frame\(q\) must be N x n with N = 2.*got shape \(3, 3\)"),
+    "q too short": ({"q": [0.1, 0]}, r"q has 2 components; ChaplyginSleigh has 3: theta, x, y"),
     "q a matrix": ({"q": np.zeros((2, 3))}, r"q must be one-dimensional, got shape \(2, 3\).*vmap"),
     "q not a number": ({"q": (0.1, float("nan"), 0)}, r"q\[1\] is nan.*finite"),
     "xi infinite": ({"xi": (float("inf"), 0)}, r"xi\[0\] is inf.*finite"),

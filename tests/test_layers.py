@@ -21,13 +21,14 @@ LAYERS = (
     {"hamel", "constructors", "around", "singular_states"},
     {"prescribed"},
     {"systems", "schemes", "forces", "nonlinear_data", "gauss_principle", "linear_velocities"},
-    {"kernel"},
+    {"kernel", "shapes"},
     {"checks", "diagnosis", "trajectory"},
     {"records"},
     {"loops", "stores", "references", "balances"},
     {"simulation", "archive"},
     {"analysis", "control", "ensembles", "fields"},
     {"plots", "animate", "calls", "names", "launch"},
+    {"bench", "commands"},
     {"cli"},
 )
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}

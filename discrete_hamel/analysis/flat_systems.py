@@ -11,6 +11,7 @@ from discrete_hamel import checks
 from discrete_hamel.analysis import hypotheses, phase_space, shape_variables
 from discrete_hamel.analysis.adjoint_equation import Adjoint, adjoint, basis_of_s
 from discrete_hamel.analysis.several_shapes import Transport, curvature_at, several_bases, transport_at
+from discrete_hamel.shapes import shapes
 from discrete_hamel.system import System
 
 FLAT = 1e-8  # residual, relative to the terms it is made of, that counts as zero
@@ -91,16 +92,16 @@ def prepared(
 ) -> tuple[System, Array, phase_space.Chosen, Any, bool]:
     q = checks.vector("q", q)
     system = checks.canonical(system).at(q)
-    checks.shapes(system, q)
+    shapes(system, q)
     what = "a hidden momentum"
     for hypothesis in (hypotheses.no_slip, hypotheses.natural, hypotheses.force_free):
         hypothesis(system, q, what)
     chosen = phase_space.chosen(system, symmetries, q)
     shape_variables.require_symmetry(system, chosen, q)
-    shapes = shape_variables.shape_dimension(system, chosen, q)
-    if shapes > 1:
-        shape = shape_variables.linear_chart(system, chosen, q, shapes) if shape is None else shape
-        shape_variables.require_chart(system, chosen, shape, q, shapes)
+    count = shape_variables.shape_dimension(system, chosen, q)
+    if count > 1:
+        shape = shape_variables.linear_chart(system, chosen, q, count) if shape is None else shape
+        shape_variables.require_chart(system, chosen, shape, q, count)
         return system, q, chosen, shape, True
     shape = shape_variables.linear_shape(system, chosen, q) if shape is None else shape
     shape_variables.require_shape(system, chosen, shape, q)

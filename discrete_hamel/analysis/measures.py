@@ -15,6 +15,7 @@ from discrete_hamel.analysis.node_states import remembers
 from discrete_hamel.newton import Report
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.shapes import shapes
 from discrete_hamel.system import System
 
 KEPT = 1e-10  # residual, relative to the terms that cancel, that counts as zero
@@ -59,7 +60,7 @@ def measure_condition(system: System, q: Any) -> np.ndarray:
     """
     q = checks.vector("q", q)
     system = checks.canonical(system).at(q)
-    checks.shapes(system, q)
+    shapes(system, q)
     _euler_poincare(system, q, "the condition for an invariant measure")
     return np.asarray(_condition(system, q))
 

@@ -12,6 +12,7 @@ from jax import Array
 from discrete_hamel import checks, hamel
 from discrete_hamel.analysis import hypotheses
 from discrete_hamel.analysis.phase_space import NEARBY, nearby
+from discrete_hamel.shapes import shapes
 from discrete_hamel.system import System
 
 DEEPEST = 7  # terms of the flag of D, beyond which it is not followed
@@ -114,7 +115,7 @@ def integrable(system: System, q: Any = None) -> Integrability:
         raise ValueError(f"{type(system).__name__} has no sample() that would say where to ask: give q.")
     q = checks.vector("q", system.sample()["q"] if q is None else q)  # type: ignore[attr-defined]
     system = system.at(q)
-    n, m = checks.shapes(system, q)
+    n, m = shapes(system, q)
     hypotheses.no_slip(system, q, "integrability of D")
     places = jnp.concatenate([q[None], nearby(system, q, n)])
     first = np.asarray(_level(1, system, places))

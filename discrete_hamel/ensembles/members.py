@@ -13,6 +13,7 @@ from jax import Array
 from discrete_hamel import checks, hamel
 from discrete_hamel.ensembles.plain import Axes, in_groups
 from discrete_hamel.ensembles.reasons import Why
+from discrete_hamel.shapes import shapes
 from discrete_hamel.system import System
 
 FEW = 8  # members that are tried before all are given up
@@ -78,7 +79,7 @@ def _axes(system: System, q: Array, members: int) -> Axes:
         axes = tuple(0 if k in chosen else None for k in range(len(leaves)))
         try:
             member = one(system, axes, 0)
-            checks.shapes(member.at(q), q)
+            shapes(member.at(q), q)
             fitting = fitting or axes
             member.check()
         except Exception as problem:
@@ -160,6 +161,25 @@ def _facts(axes: Axes, system: System, q: Array, velocity: Array, quasi: bool) -
     return jax.vmap(facts, (tree, 0, 0))(system, q, velocity)
 
 
+def _allowed(system: Any, axes: Axes, members: int) -> np.ndarray:
+    """Whose parameters the system's own `check` lets pass; each set of them is looked at once."""
+    leaves, tree = jax.tree.flatten(system)
+    numbers = jax.tree.unflatten(tree, [np.asarray(leaf) for leaf in leaves])
+    different = [np.asarray(a).reshape(members, -1) for a, axis in zip(leaves, axes, strict=True) if axis is not None]
+    if not different:
+        return np.ones(members, bool)
+    _, first, which = np.unique(np.concatenate(different, axis=1), axis=0, return_index=True, return_inverse=True)
+
+    def passes(member: int) -> bool:
+        try:
+            one(numbers, axes, member).check()
+        except ValueError:
+            return False
+        return True
+
+    return np.array([passes(member) for member in first])[which.reshape(-1)]
+
+
 def _regular(inertia: np.ndarray) -> np.ndarray:
     """Which of many matrices with a diagonal of ones can be inverted.
 
@@ -187,5 +207,6 @@ def _started(system: Any, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi
     why = np.where(off <= checks.ON_CONSTRAINT * size, Why.WELL, Why.CONSTRAINT)
     why = np.where(_regular(inertia), why, Why.DEGENERATE)
     why = np.where(finite, why, Why.FUNCTIONS)
+    why = np.where(_allowed(system, axes, len(q)), why, Why.PARAMETERS)
     why = np.where(np.isfinite(q).all(axis=1) & np.isfinite(velocity).all(axis=1), why, Why.DATA)
     return Members(system, axes, q, xi, why)

@@ -15,6 +15,7 @@ class Why(IntEnum):
     CONSTRAINT = 4
     NEWTON = 5
     VELOCITY = 6
+    PARAMETERS = 7
 
 
 SENTENCES = {
@@ -25,6 +26,7 @@ SENTENCES = {
     Why.CONSTRAINT: "the initial velocity is off the constraint",
     Why.NEWTON: "step {step}: Newton's method left a residual of {residual:.1e}; try a smaller h",
     Why.VELOCITY: "after step {done} no velocity belongs to the momentum: d2l/dxi2 is singular there",
+    Why.PARAMETERS: "the system refuses a parameter; simulate this member alone to read which",
 }
 MEANINGS = [SENTENCES[why].format(step="n", done="n", residual=0.0) for why in Why]
 

@@ -3,6 +3,7 @@
 JAX compiles each primitive that it evaluates, which for a few dozen small ones takes longer than all else in tracing.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,7 +21,7 @@ def _iota(p: dict) -> np.ndarray:
 
 
 # Exact, or rounded once: the same in NumPy and in JAX.
-EXACT = {
+EXACT: dict[str, Callable] = {
     "iota": _iota,
     "convert_element_type": lambda p, a: a,
     "neg": lambda p, a: -a,

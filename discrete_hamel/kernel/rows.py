@@ -17,7 +17,7 @@ class Row:
         self.nodal, self.n, size = nodal, len(xi), len(after)
         self.own = [k for k, node in enumerate(xi) if composed or node not in after]  # of the interval's xi
         at = {k: size + i for i, k in enumerate(self.own)}
-        self.xi = [at[k] if k in at else after.index(node) for k, node in enumerate(xi)]
+        self.xi: Any = [at[k] if k in at else after.index(node) for k, node in enumerate(xi)]
         if self.xi == list(range(self.xi[0], self.xi[0] + self.n)):
             self.xi = slice(self.xi[0], self.xi[0] + self.n)  # a view instead of a copy
         self.rest = size + len(self.own)

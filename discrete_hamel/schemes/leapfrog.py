@@ -30,7 +30,8 @@ class Leapfrog(Scheme):
     with lambda_{k+1} such that the velocity at node k+1 is on the constraint. For L = T - V it is the geometric
     nonholonomic integrator: P+ is P- reflected in D by the kinetic metric, so explicit when that is constant (Newton
     then stops at its first iteration), and implicit otherwise. Affine constraints and forces are admitted. The reaction
-    is remembered from step to step; a perturbation of it alternates in sign and does not decay.
+    is remembered from step to step; a perturbation of it alternates in sign and does not decay, and what decays in the
+    system may grow in the scheme: the straight motion of the unbalanced sleigh loses its stability (observed).
     """
 
     order = 2

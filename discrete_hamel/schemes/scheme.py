@@ -8,6 +8,7 @@ Nothing else in the library changes: `simulate`, gradients and the generic tests
 
 from typing import Any, ClassVar
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
@@ -138,6 +139,7 @@ def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayL
     return scheme.start(system, q, hamel.full(system, q, jnp.asarray(xi, float)), jnp.asarray(h, float))
 
 
+@jax.jit
 def step(system: System, scheme: Scheme, state: State, h: ArrayLike) -> tuple[State, Interval]:
     """One step, for a loop of one's own: the next state, and the interval's velocity and report.
 

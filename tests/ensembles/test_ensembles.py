@@ -137,6 +137,15 @@ def test_members_that_fail_are_marked_with_their_reason_and_spoil_nobody(compile
     assert np.isfinite(marked.q.values[2]).all()
 
 
+def test_a_member_whose_parameters_the_system_refuses_is_marked():
+    sleighs = dh.systems.ChaplyginSleigh(inertia=np.array([0.7, -1.0, 0.7]))
+    found = ensemble(sleighs, q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=100, progress=False)
+    assert list(found.reason.values != "") == [False, True, False]
+    assert "refuses a parameter" in str(found.reason.values[1])
+    assert np.isnan(found.q.values[1]).all()
+    assert np.array_equal(found.q.values[0], found.q.values[2])
+
+
 def test_systems_whose_frame_is_chosen_at_a_point():
     skate = dh.from_constraints(
         lambda q, v, m: 0.5 * m * v @ v,
