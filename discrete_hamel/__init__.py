@@ -13,7 +13,7 @@ import jax as _jax
 if "JAX_ENABLE_X64" not in _os.environ:
     _jax.config.update("jax_enable_x64", True)
 
-from discrete_hamel import fields, systems
+from discrete_hamel import animate, fields, plots, systems
 from discrete_hamel.analysis import (
     audit,
     bracket_matrix,
@@ -120,6 +120,7 @@ __all__ = [
     "System",
     "TimeTransformed",
     "Trajectory",
+    "animate",
     "as_linear",
     "audit",
     "bracket_matrix",
@@ -154,6 +155,7 @@ __all__ = [
     "nonlinear",
     "optimal_control",
     "optimal_path",
+    "plots",
     "power",
     "prescribe",
     "quasivelocities",

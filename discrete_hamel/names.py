@@ -6,6 +6,8 @@ from collections.abc import Iterable
 import discrete_hamel as dh
 from discrete_hamel.schemes.scheme import Scheme
 
+MANY = 15  # names; so many are listed only where none of them is near
+
 
 def catalogue() -> dict[str, type[dh.System]]:
     """The system classes of dh.systems, by name."""
@@ -34,4 +36,5 @@ def chosen(name: str, known: Iterable[str], what: str) -> str:
         return folded[name.casefold()]
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
     hint = f" Did you mean {folded[near[0]]}?" if near else ""
-    raise ValueError(f"there is no {what} {name!r}.{hint} There are: {', '.join(known)}.")
+    listed = "" if near and len(known) > MANY else f" There are: {', '.join(known)}."
+    raise ValueError(f"there is no {what} {name!r}.{hint}{listed}")

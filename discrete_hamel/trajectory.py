@@ -122,11 +122,24 @@ class Trajectory(Pytree):
 
         save(self, path)
 
-    def plot(self, *, ax: Any = None) -> Any:
-        """A figure of the path, the velocities and the invariants (needs matplotlib: the extra `plots`)."""
+    def animate(self, path: Any, *, seconds: float | None = None, frames_a_second: float = 25.0) -> Any:
+        """Write a film of the body to `path` (.gif, .html or .mp4), in real time or within `seconds`; returns the path.
+
+        Frames come at a constant rate, whatever the step. GIF and MP4 need matplotlib (the extra `plots`), MP4 also
+        ffmpeg or the package imageio-ffmpeg, HTML needs nothing.
+        """
+        from discrete_hamel.animate import film
+
+        return film(self, path, seconds=seconds, frames_a_second=frames_a_second)
+
+    def plot(self, draw: Any = None, *, ax: Any = None, **options: Any) -> Any:
+        """A figure of the path, the velocities and the invariants (needs matplotlib: the extra `plots`).
+
+        `draw` is another function of `dh.plots`, with its options: traj.plot(dh.plots.power_spectrum, of="theta").
+        """
         from discrete_hamel.plots import overview
 
-        return overview(self, ax=ax)
+        return (draw or overview)(self, ax=ax, **options)
 
 
 def concatenated(parts: list[Any]) -> Any:

@@ -1,6 +1,7 @@
 """The command line: what it prints, what it writes, how it refuses, and its exit status."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -50,6 +51,66 @@ def test_run_plots_and_saves(tmp_path, capsys):
     assert str(picture) in capsys.readouterr().out
 
 
+def test_run_animates(tmp_path, capsys):
+    Image = pytest.importorskip("PIL.Image")
+    film = tmp_path / "sleigh.gif"
+    assert cli.main(["run", "ChaplyginSleigh", "--steps", "100", "--animate", str(film), "--seconds", "0.4"]) == 0
+    with Image.open(film) as picture:
+        assert picture.n_frames == 11
+    assert str(film) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("run ChaplyginSleigh --animate run.avi", "'run.avi' ends in .avi"),
+        ("run ChaplyginSleigh --animate nowhere/run.gif", "there is no folder"),
+        ("run ChaplyginSleigh --plot run.avi", "'run.avi' is none of these"),
+        ("run ChaplyginSleigh --animate run.gif --seconds 0", "must be more than 0"),
+        ("run ChaplyginSleigh --seconds 2", "give --animate FILE"),
+        ("run ChaplyginSleigh --steps 0 --plot run.png", "nothing to draw"),
+        ("run ReducedSuslov --animate run.gif", "it is reduced"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_before_the_run(line, sentence, capsys, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(dh, "simulate", lambda *_, **__: pytest.fail("it ran"))
+    assert cli.main(line.split()) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--plot run.png", "--animate run.gif"])
+def test_a_missing_matplotlib_is_said_before_the_run(option, capsys, monkeypatch):
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(dh, "simulate", lambda *_, **__: pytest.fail("it ran"))
+    assert cli.main(["run", "ChaplyginSleigh", *option.split()]) == 2
+    assert 'pip install "discrete_hamel[plots]"' in capsys.readouterr().err
+
+
+def test_a_reduced_system_shows_its_velocities(capsys):
+    assert cli.main(["run", "ReducedSuslov", "--steps", "5"]) == 0
+    assert re.search(r"^ +xi1 +0.8 +\S+$", capsys.readouterr().out, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("line", "nearest"),
+    [("runn ChaplyginSleigh", "Did you mean run?"), ("run ChaplyginSleigh --stpes 10", "Did you mean --steps?")],
+)
+def test_a_mistyped_command_or_option_names_the_nearest(line, nearest, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(line.split())
+    assert stop.value.code == 2
+    assert nearest in capsys.readouterr().err
+
+
+def test_a_long_list_is_shown_only_where_no_name_is_near(capsys):
+    cli.main(["systems", "RolingDisk"])
+    assert "There are" not in capsys.readouterr().err
+    cli.main(["systems", "qwerty"])
+    assert "ChaplyginSleigh" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("line", "nearest"),
     [
@@ -71,6 +132,8 @@ def test_a_typo_names_the_nearest(line, nearest, capsys):
     [
         ("run ChaplyginSleigh --set mass", "NAME=VALUE"),
         ("run ChaplyginSleigh --set mass=heavy", "not a number"),
+        ("run ChaplyginSleigh --set mass=2,3", "is one number"),
+        ("run ChaplyginSleigh --q 0 0", "--q takes 3 numbers, (theta, x, y)"),
         ("run ChaplyginSleigh --q 0 0 zero", "--q takes numbers"),
         ("run ChaplyginSleigh --q 0 0 0 --xi 1 0 --v 1 0 0", "give the initial velocity once"),
         ("run ChaplyginSleigh --h 0", "not zero"),

@@ -165,9 +165,8 @@ class BallOnSphere(System):
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.6 * v, 0.0, side * v), "xi": (20.0, 5.0, 150.0), "h": 0.001}
 
     def shapes(self, q: Any) -> list[np.ndarray]:
-        """The ball and three great circles of the sphere."""
-        fixed = outlines.sphere(float(self.sphere))
-        return [*ball_outline(q[:9], q[9:], self.radius), *fixed]
+        """The ball, and parallels and meridians of the sphere."""
+        return [ball_outline(q[:9], q[9:], self.radius), outlines.dot(q[9:]), *outlines.sphere(float(self.sphere))]
 
 
 def turned_about(q: Array) -> Array:
@@ -175,10 +174,9 @@ def turned_about(q: Array) -> Array:
     return jnp.einsum("aci,cb->abi", jnp.asarray(_TURNS), q.reshape(3, 3)).reshape(9, 3)
 
 
-def ball_outline(attitude: Any, centre: Any, radius: Any) -> list[np.ndarray]:
-    """Three great circles of a ball, in space."""
-    turn = np.asarray(attitude, float).reshape(3, 3)
-    return [line + np.asarray(centre) for line in outlines.ellipsoid(turn, float(radius) * np.ones(3))]
+def ball_outline(attitude: Any, centre: Any, radius: Any) -> outlines.Surface:
+    """A ball in space."""
+    return outlines.ellipsoid(np.asarray(attitude).reshape(3, 3), float(radius) * np.ones(3), centre)
 
 
 def fits(system: Any, around: str) -> None:

@@ -38,6 +38,12 @@ def hoop(s: Array, sizes: Any) -> Array:
     return jnp.stack([u + v * jnp.sin(s / v), v * jnp.cos(s / v)])
 
 
+@jax.jit
+def _profile(surface: Any, s: Array) -> Array:
+    """(a, z, a', z') at each s."""
+    return jax.vmap(lambda s: jnp.concatenate([surface.curve(s), surface.slope(s)]))(s)
+
+
 class OnSurface(System):
     """What the balls on surfaces of revolution share; they need mass, inertia, radius, gravity and `curve(s)`."""
 
@@ -133,15 +139,23 @@ class OnSurface(System):
         return {"rotation about the vertical": around} | turns
 
     def shapes(self, q: Any) -> list[np.ndarray]:
-        """The ball, its centre's curve through the present place, and the present parallel."""
+        """The ball, and the point where it touches."""
         q = np.asarray(q, float)
-        s, theta = q[9:11]
-        arc = jnp.linspace(s - 6 * self.radius, s + 6 * self.radius, 65)
-        a, z = np.asarray(jax.vmap(self.curve)(arc)).T
-        meridian = np.stack([a * np.cos(theta), a * np.sin(theta), z], axis=1)
-        centre = meridian[32]
-        parallel = outlines.circle([0, 0, centre[2]], [a[32], 0, 0], [0, a[32], 0])
-        return [*ball_outline(q[:9], centre, self.radius), meridian, parallel]
+        centre, touch = (self._places(q[9:10], q[10:11], off)[0, 0] for off in (0.0, -float(self.radius)))
+        return [ball_outline(q[:9], centre, self.radius), outlines.dot(touch)]
+
+    def scenery(self, q: Any) -> list[np.ndarray]:
+        """The surface, as far as a run with coordinates q (K+1 x 11) comes."""
+        low, high = np.min(q[:, 9]) - self.radius, np.max(q[:, 9]) + self.radius
+        turn = np.linspace(0, 2 * np.pi, 49)
+        grid = self._places(np.linspace(low, high, 49), turn, -float(self.radius))
+        return [line.view(outlines.Fixed) for line in (*grid[::8], *(grid[:, i] for i in range(0, 48, 4)))]
+
+    def _places(self, s: Any, theta: Any, off: float) -> np.ndarray:
+        """The ball's centre at each arc length s and angle theta, moved off the surface: rows x columns x 3."""
+        a, z, da, dz = np.asarray(_profile(self, jnp.asarray(s))).T[:, :, None]
+        a, z = a - off * dz, z + off * da
+        return np.stack([a * np.cos(theta), a * np.sin(theta), z + 0 * theta], axis=-1)
 
 
 class BallOnSurface(OnSurface):

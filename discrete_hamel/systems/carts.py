@@ -120,14 +120,15 @@ class ThreeWheelCart(System):
         theta, u1, u2, *_, heading = np.asarray(q, float)
         a, b, d, r = (float(v) for v in (self.centre, self.half_track, self.wheelbase, self.wheel_radius))
         axle = [(-a, -b), (-a, b)]
-        lines = [axle, [(-a, 0.0), (d - a, 0.0)], *([(x - r, y), (x + r, y)] for x, y in axle)]
-        front = outlines.planar(theta, u1, u2, [(d - a, 0.0)])[0]
-        return [outlines.planar(theta, u1, u2, line) for line in lines] + [wheel(heading, front, r)]
+        deck = [(-a - r, -b), (d - a - 1.5 * r, -b), (d - a, 0.0), (d - a - 1.5 * r, b), (-a - r, b), (-a - r, -b)]
+        places = outlines.planar(theta, u1, u2, [*axle, (d - a, 0.0)])
+        wheels = [wheel(turn, place, r) for turn, place in zip((theta, theta, heading), places, strict=True)]
+        return [outlines.planar(theta, u1, u2, deck).view(outlines.Solid), places[:2], *wheels]
 
 
-def wheel(heading: float, place: Any, radius: float) -> np.ndarray:
+def wheel(heading: float, place: Any, radius: float) -> outlines.Blade:
     """A wheel seen from above."""
-    return outlines.planar(heading, place[0], place[1], [(-radius, 0.0), (radius, 0.0)])
+    return outlines.blade(heading, place[0], place[1], radius)
 
 
 class Car(System):
@@ -196,6 +197,9 @@ class Car(System):
         theta, x, y, alpha = np.asarray(q, float)
         length = float(self.wheelbase)
         w = 0.2 * length
-        lines = [[(0.0, 0.0), (length, 0.0)], [(0.0, -w), (0.0, w)], *([(-w, y), (w, y)] for y in (-w, w))]
-        front = outlines.planar(theta, x, y, [(length, 0.0)])[0]
-        return [outlines.planar(theta, x, y, line) for line in lines] + [wheel(theta + alpha, front, w)]
+        places = outlines.planar(theta, x, y, [(0.0, -w), (0.0, w), (length, -w), (length, w)])
+        turns = (theta, theta, theta + alpha, theta + alpha)
+        wheels = [wheel(turn, place, 0.6 * w) for turn, place in zip(turns, places, strict=True)]
+        nose = length + 0.8 * w
+        deck = [(-w, -w), (length, -w), (nose, -0.6 * w), (nose, 0.6 * w), (length, w), (-w, w), (-w, -w)]
+        return [outlines.planar(theta, x, y, deck).view(outlines.Solid), *wheels]

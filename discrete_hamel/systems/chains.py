@@ -71,7 +71,7 @@ class PlanarChain(System):
         """The rods, from the pivot down."""
         angles = np.asarray(q)
         rods = np.asarray(self.lengths) * np.array([np.sin(angles), -np.cos(angles)])
-        return [outlines.segment((0.0, 0.0), *np.cumsum(rods, axis=1).T)]
+        return [outlines.rod((0.0, 0.0), *np.cumsum(rods, axis=1).T)]
 
     def sample(self) -> dict:
         """Pulled aside and let go, the last bob with a push."""

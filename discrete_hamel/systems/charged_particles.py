@@ -63,8 +63,8 @@ class ChargedParticle(System):
         parameters.shape(self, "electric", (3,))
 
     def shapes(self, q: Array) -> list[np.ndarray]:
-        """A small cross."""
-        return [outlines.segment(q - d, q + d) for d in 0.1 * np.eye(3)]
+        """The particle with a small cross."""
+        return [*(outlines.segment(q - d, q + d) for d in 0.1 * np.eye(3)), outlines.dot(q)]
 
     def sample(self) -> dict:
         """A drifting helix."""
@@ -110,7 +110,7 @@ class ChargedNonholonomicParticle(System):
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The plane in which it may move."""
         fields = np.asarray(self.frame(q))
-        return [outlines.patch(q, fields[:, 0], fields[:, 1])]
+        return [outlines.patch(q, fields[:, 0], fields[:, 1]), outlines.dot(q)]
 
     def sample(self) -> dict:
         """Turning within the constraint."""

@@ -76,7 +76,7 @@ class CoaxialDiscs(System):
         """The axis, and the two discs from above."""
         first, second = np.asarray(q)[:2], np.asarray(q)[2:]
         blade = 0.3 * np.array([-(second - first)[1], (second - first)[0]])
-        discs = [outlines.segment(p - blade, p + blade) for p in (first, second)]
+        discs = [outlines.segment(p - blade, p + blade).view(outlines.Blade) for p in (first, second)]
         return [outlines.segment(first, second), *discs]
 
     def sample(self) -> dict:

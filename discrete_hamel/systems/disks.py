@@ -9,7 +9,7 @@ from jax import Array
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.pendulums import hat
-from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body
+from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body, standing
 
 
 class VerticalDisk(System):
@@ -71,7 +71,7 @@ class VerticalDisk(System):
         return {"q": (0.0, 0.0, 0.0, 0.0), "xi": (1.0, 2.0), "h": 0.01}
 
     def shapes(self, q: Any) -> list[np.ndarray]:
-        """The rim with one spoke, in space."""
+        """The disk in space, its face in quarters, and its contact."""
         phi, psi, x, y = np.asarray(q, float)
         return _rim(float(self.radius), 0.0, phi, psi, x, y)
 
@@ -157,7 +157,7 @@ class RollingDisk(System):
         parameters.not_negative(self, "gravity")
 
     def shapes(self, q: Any) -> list[np.ndarray]:
-        """The rim with one spoke, in space."""
+        """The disk in space, its face in quarters, and its contact."""
         theta, phi, psi, x, y = np.asarray(q, float)
         return _rim(float(self.radius), theta, phi, psi, x, y)
 
@@ -207,12 +207,14 @@ class RollingDiskOnRotations(Rolling):
         return {"q": (*(float(r) for r in attitude.reshape(9)), 0.0, 0.0), "xi": (-0.1, 0.573, 3.177), "h": 0.01}
 
     def shapes(self, q: Any) -> list[np.ndarray]:
-        """The rim with one spoke, in space."""
+        """The disk in space, its face in quarters, and its contact."""
         q = np.asarray(q, float)
         attitude, gamma = q[:9].reshape(3, 3), q[6:9]
-        centre = np.array([*q[9:11], float(self.height(jnp.asarray(gamma)))])
+        height, rho = standing(self, jnp.asarray(gamma))
+        centre = np.array([*q[9:11], float(height)])
         across, up = float(self.radius) * attitude.T[:2]
-        return [outlines.circle(centre, across, up), outlines.segment(centre, centre + across)]
+        contact = centre - attitude @ np.asarray(rho)
+        return [*outlines.disk(centre, across, up), outlines.contact(*contact[:2])]
 
 
 def _turn(axis: Array, angle: Any) -> Array:
@@ -225,8 +227,9 @@ def _rim(radius: float, theta: float, phi: float, psi: float, x: float, y: float
     left = np.array([-np.sin(phi), np.cos(phi), 0.0])
     up = np.cos(theta) * np.array([0.0, 0.0, 1.0]) + np.sin(theta) * left
     centre = np.array([x, y, 0.0]) + radius * up
-    spoke = centre + radius * (np.cos(psi) * up - np.sin(psi) * heading)
-    return [outlines.circle(centre, radius * heading, radius * up), outlines.segment(centre, spoke)]
+    spoke = radius * (np.cos(psi) * up - np.sin(psi) * heading)
+    ahead = radius * (np.cos(psi) * heading + np.sin(psi) * up)
+    return [*outlines.disk(centre, ahead, spoke), outlines.contact(x, y)]
 
 
 def _check(disk: Any) -> None:

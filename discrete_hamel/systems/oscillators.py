@@ -51,7 +51,8 @@ class ContactOscillator(System):
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The point's place, from the origin."""
-        return [outlines.segment(np.zeros(3), q)]
+        fields = np.asarray(self.frame(q))
+        return [outlines.segment(np.zeros(3), q), outlines.patch(q, fields[:, 0], fields[:, 1]), outlines.dot(q)]
 
     def sample(self) -> dict:
         """All three in motion."""
@@ -114,8 +115,8 @@ class Gearbox(System):
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The driver's arm at angle y, and the two oscillators as segments along the axes."""
         x, y, z = np.asarray(q)
-        arm = outlines.segment((0, 0), (np.sin(y), np.cos(y)))
-        return [arm, outlines.segment((0, 0), (x, 0)), outlines.segment((0, 0), (0, z))]
+        arm = outlines.rod((0, 0), (np.sin(y), np.cos(y)))
+        return [arm, outlines.rod((0, 0), (x, 0)), outlines.rod((0, 0), (0, z))]
 
     def sample(self) -> dict:
         """A driver that goes round, and both oscillators in motion."""

@@ -62,7 +62,7 @@ class NonholonomicParticle(System):
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The plane in which it may move."""
         fields = np.asarray(self.frame(q))
-        return [outlines.patch(q, fields[:, 0], fields[:, 1])]
+        return [outlines.patch(q, fields[:, 0], fields[:, 1]), outlines.dot(q)]
 
     def sample(self) -> dict:
         """Moving along y and along the slope."""
@@ -113,7 +113,7 @@ class HeisenbergParticle(System):
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The plane in which it may move."""
         fields = np.asarray(self.frame(q))
-        return [outlines.patch(q, fields[:, 0], fields[:, 1])]
+        return [outlines.patch(q, fields[:, 0], fields[:, 1]), outlines.dot(q)]
 
     def sample(self) -> dict:
         """Past the axis."""
@@ -168,7 +168,7 @@ class KnifeEdgeOnIncline(System):
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The blade, in the plane."""
-        return [outlines.planar(q[0], q[1], q[2], [(-0.1, 0), (0.1, 0)])]
+        return [outlines.blade(q[0], q[1], q[2], 0.1).view(outlines.Skate)]
 
     def sample(self) -> dict:
         """Let go pointing downhill, turning."""
@@ -218,7 +218,7 @@ class TranslationInvariantParticle(System):
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The plane in which it may move."""
         fields = np.asarray(self.frame(q))
-        return [outlines.patch(q, fields[:, 0], fields[:, 1])]
+        return [outlines.patch(q, fields[:, 0], fields[:, 1]), outlines.dot(q)]
 
     def sample(self) -> dict:
         """Oscillating along r."""

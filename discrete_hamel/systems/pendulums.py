@@ -63,7 +63,7 @@ class SphericalPendulum(System):
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The rod, as the body sees it: its azimuth is that of gamma."""
-        return [outlines.segment(np.zeros(3), self.length * np.asarray(q) * np.array([-1.0, 1.0, 1.0]))]
+        return [outlines.rod(np.zeros(3), self.length * np.asarray(q) * np.array([-1.0, 1.0, 1.0]))]
 
     def sample(self) -> dict:
         """The run of [HE] 6.3."""
@@ -134,7 +134,7 @@ class NSpherePendulum(System):
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The rod, as the body sees it, in the first, second and last coordinate."""
-        return [outlines.segment(np.zeros(3), self.length * np.asarray(q)[[0, min(1, self.dimension - 2), -1]])]
+        return [outlines.rod(np.zeros(3), self.length * np.asarray(q)[[0, min(1, self.dimension - 2), -1]])]
 
     def sample(self) -> dict:
         """Off the vertical, and moving out of the vertical plane."""

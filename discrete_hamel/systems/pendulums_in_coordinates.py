@@ -61,7 +61,7 @@ class SphericalPendulumAngles(System):
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The rod."""
-        return [outlines.segment(np.zeros(3), self.position(q))]
+        return [outlines.rod(np.zeros(3), self.position(q))]
 
     def sample(self) -> dict:
         """A wide swing that keeps clear of the pole."""
@@ -133,7 +133,7 @@ class SphericalPendulumCartesian(System):
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The rod."""
-        return [outlines.segment(np.zeros(3), q)]
+        return [outlines.rod(np.zeros(3), q)]
 
     def sample(self) -> dict:
         """The motion of the angles' sample, in Cartesian coordinates, at the default length."""

@@ -145,7 +145,7 @@ class HeavyTop(System):
         parameters.shape(self, "weight", (3,))
 
     def shapes(self, q: Array) -> list[np.ndarray]:
-        """The line to the mass centre, and a ring about it that shows the spin."""
+        """A top about the line to the mass centre."""
         direction = np.asarray(self.weight, float)
         return _top(np.asarray(q).reshape(3, 3), direction / max(np.linalg.norm(direction), 1e-300))
 
@@ -214,7 +214,7 @@ class LagrangeTop(System):
         parameters.principal_moments(self, "inertia_across", "inertia_across", "inertia_axis")
 
     def shapes(self, q: Array) -> list[np.ndarray]:
-        """The axis, and a ring about it that shows the spin."""
+        """A top about its axis."""
         return _top(np.asarray(q).reshape(3, 3), np.array([0.0, 0.0, 1.0]))
 
     def sample(self) -> dict:
@@ -224,8 +224,7 @@ class LagrangeTop(System):
 
 
 def _top(attitude: np.ndarray, direction: np.ndarray) -> list[np.ndarray]:
-    """A unit axis along `direction` in the body, a ring half-way to its tip, and one spoke of the ring."""
+    """A top on its tip, its unit axis along `direction` in the body, and the mark that its stem makes in the air."""
     across = np.linalg.svd(direction[None])[2][1:]
     axis, u, v = attitude @ direction, attitude @ across[0], attitude @ across[1]
-    ring = outlines.circle(0.8 * axis, 0.4 * u, 0.4 * v)
-    return [outlines.segment(np.zeros(3), axis), ring, outlines.segment(0.8 * axis, 0.8 * axis + 0.4 * u)]
+    return [*outlines.spindle(np.zeros(3), axis, u, v), outlines.dot(1.15 * axis)]

@@ -10,7 +10,7 @@ from jax import Array
 
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
-from discrete_hamel.systems.carts import in_the_plane, plane_symmetries
+from discrete_hamel.systems.carts import in_the_plane, plane_symmetries, wheel
 
 
 class RollerRacer(System):
@@ -146,8 +146,10 @@ def _check_racer(racer: Any) -> None:
 def _racer(rear: float, front: float, theta: float, x: float, y: float, phi: float) -> list[np.ndarray]:
     hinge = outlines.planar(theta, x, y, [(rear, 0.0)])[0]
     width = 0.3 * (rear + front)
-    body = outlines.planar(theta, x, y, [(0.0, -width), (0.0, width), (0.0, 0.0), (rear, 0.0)])
-    handle = outlines.planar(
-        theta + phi, hinge[0], hinge[1], [(0.0, 0.0), (front, 0.0), (front, -width / 2), (front, width / 2)]
-    )
-    return [body, handle]
+    seat = [(-0.4 * width, -width), (0.4 * width, -width), (rear, 0.0), (0.4 * width, width), (-0.4 * width, width)]
+    back = outlines.planar(theta, x, y, [(0.0, -width), (0.0, width)])
+    fork = outlines.planar(theta + phi, hinge[0], hinge[1], [(0.0, 0.0), (front, 0.0)])
+    bar = outlines.planar(theta + phi, hinge[0], hinge[1], [(front, -width / 2), (front, width / 2)])
+    heading = [(theta, place) for place in back] + [(theta + phi, place) for place in bar]
+    wheels = [wheel(turn, place, 0.4 * width) for turn, place in heading]
+    return [outlines.planar(theta, x, y, [*seat, seat[0]]).view(outlines.Solid), fork, bar, *wheels]

@@ -1,6 +1,6 @@
 """Convex bodies that roll without slipping on a horizontal plane: what all of them have in common."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import parameters
+from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.pendulums import SO3, hat
 from discrete_hamel.systems.rigid_bodies import body_frame, orthogonality
 
@@ -38,6 +38,7 @@ class Rolling(System):
     rank = 3
     coordinates = (*(f"R{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3)), "x", "y")
     velocities = ("omega1", "omega2", "omega3", "slip1", "slip2", "slip3")
+    rim: ClassVar[float] = 0.02  # the angle from the third axis at which what is drawn ends in a flat lid
 
     if TYPE_CHECKING:  # fields of the subclasses, not of this class
         mass: Any = None
@@ -100,14 +101,17 @@ class Rolling(System):
         }
 
     def shapes(self, q: Any) -> list[np.ndarray]:
-        """The body's surface in space, as curves of constant latitude and longitude, and contact to mass centre."""
+        """The body's surface in space, and its contact."""
         q = np.asarray(q, float)
         attitude, gamma = q[:9].reshape(3, 3), q[6:9]
-        centre = np.array([*q[9:11], float(self.height(jnp.asarray(gamma)))])
-        surface = jax.vmap(lambda normal: -self.to_centre(-normal))
-        lines = [np.asarray(surface(jnp.asarray(normals))) @ attitude.T + centre for normals in _normals()]
-        contact = centre - attitude @ np.asarray(self.to_centre(jnp.asarray(gamma)))
-        return [*lines, np.stack([contact, centre])]
+        height, rho = standing(self, jnp.asarray(gamma))
+        centre = np.array([*q[9:11], float(height)])
+        contact = centre - attitude @ np.asarray(rho)
+        return [outlines.Surface.of(np.asarray(_surface(self)) @ attitude.T + centre), outlines.contact(*contact[:2])]
+
+    def normals(self, directions: Array) -> Array:
+        """The unit normals at which the surface is drawn, for evenly spread directions (rows x columns x 3)."""
+        return directions
 
 
 def attitude_trace(q: Array, xi: Array) -> Array:
@@ -138,13 +142,20 @@ def axisymmetric_moments(body: Any, across: str, axis: str) -> None:
         )
 
 
-def _normals(points: int = 49) -> list[np.ndarray]:
-    """Unit normals along five parallels and four meridians that stop short of the poles, where a disk's rim ends."""
-    turn = np.linspace(0, 2 * np.pi, points)
-    half = np.linspace(0.02, np.pi - 0.02, points)
-    parallels = [_normal(np.full(points, polar), turn) for polar in np.linspace(0.3, np.pi - 0.3, 5)]
-    return parallels + [_normal(half, np.full(points, side)) for side in np.arange(4) * np.pi / 2]
+@jax.jit
+def standing(body: Any, gamma: Array) -> tuple[Array, Array]:
+    """The height of the mass centre, and rho."""
+    return body.height(gamma), body.to_centre(gamma)
 
 
-def _normal(polar: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    return np.stack([np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar)], axis=1)
+@jax.jit
+def _surface(body: Any) -> Array:
+    """The surface about the mass centre in body axes: from pole to pole by normals that stop short of the poles, where
+    a disk's rim ends; each pole is the middle of the last parallel."""
+    polar = np.linspace(np.pi - 0.02, body.rim, 13)[:, None]
+    turn = np.linspace(0, 2 * np.pi, 25)[None]
+    normals = np.stack([np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar) + 0 * turn], axis=-1)
+    points = jax.vmap(jax.vmap(lambda normal: -body.to_centre(-normal)))
+    grid = points(body.normals(jnp.asarray(normals)))
+    poles = jnp.broadcast_to(grid[jnp.array([0, -1]), :-1].mean(axis=1)[:, None], (2, *grid.shape[1:]))
+    return jnp.concatenate([poles[:1], grid, poles[1:]])

@@ -34,7 +34,7 @@ def sliding_outline(q: Any) -> list[np.ndarray]:
     """The platform and the sliding mass."""
     r, theta, x, y = np.asarray(q)
     square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * 0.06 + np.array([float(r), 0.0])
-    return [*platform(theta, x, y), outlines.planar(theta, x, y, square)]
+    return [*platform(theta, x, y), outlines.planar(theta, x, y, square).view(outlines.Load)]
 
 
 class SleighOscillator(System):

@@ -30,9 +30,9 @@ def motions_of_plane(before: int = 0) -> dict[str, Callable]:
 
 def platform(theta: Any, x: Any, y: Any, length: float = 0.3) -> list[np.ndarray]:
     """The blade and the platform above it."""
-    blade = outlines.planar(theta, x, y, [(-length, 0), (length, 0)])
+    blade = outlines.blade(theta, x, y, length)
     hull = np.array([(-1, -0.8), (1, -0.8), (1.8, 0), (1, 0.8), (-1, 0.8), (-1, -0.8)]) * length
-    return [blade, outlines.planar(theta, x, y, hull)]
+    return [blade, outlines.planar(theta, x, y, hull).view(outlines.Solid)]
 
 
 class ChaplyginSleigh(System):
@@ -192,7 +192,7 @@ class DegenerateSleigh(System):
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The blade."""
-        return platform(*np.asarray(q)[1:])[:1]
+        return [platform(*np.asarray(q)[1:])[0].view(outlines.Skate)]
 
     def sample(self) -> dict:
         """A blade that winds to and fro."""

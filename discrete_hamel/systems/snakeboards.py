@@ -151,5 +151,12 @@ def _check_snakeboard(board: Any) -> None:
 
 def _snakeboard(length: float, theta: float, x: float, y: float, psi: float, phi: float) -> list[np.ndarray]:
     ends = outlines.planar(theta, x, y, [(-length, 0.0), (length, 0.0)])
-    rotor = outlines.planar(theta + psi, x, y, [(-0.4 * length, 0.0), (0.4 * length, 0.0)])
-    return [ends, rotor, wheel(theta - phi, ends[0], 0.2 * length), wheel(theta + phi, ends[1], 0.2 * length)]
+    side = 0.12 * length
+    board = [(-length, -side), (length, -side), (length, side), (-length, side), (-length, -side)]
+    bar = np.array([(-0.5, -0.05), (0.5, -0.05), (0.5, 0.05), (-0.5, 0.05), (-0.5, -0.05)]) * length
+    rotor = outlines.planar(theta + psi, x, y, bar).view(outlines.Load)
+    wheels = []
+    for end, turn in zip(ends, (theta - phi, theta + phi), strict=True):  # two on each turning axle
+        axle = outlines.planar(turn, end[0], end[1], [(0.0, -2 * side), (0.0, 2 * side)])
+        wheels += [axle, *(wheel(turn, place, 0.14 * length) for place in axle)]
+    return [outlines.planar(theta, x, y, board).view(outlines.Solid), rotor, *wheels]

@@ -196,4 +196,5 @@ class ReducedSuslov(System):
 def _outline(system: Any, q: Array) -> list[np.ndarray]:
     attitude = np.asarray(q).reshape(3, 3)
     tip = attitude @ np.asarray(system.axis, float) / np.linalg.norm(system.axis)
-    return [*outlines.gyration(attitude, system.inertia), outlines.segment(-1.3 * tip, 1.3 * tip)]
+    axis = outlines.segment(-1.3 * tip, 1.3 * tip)
+    return [*outlines.gyration(attitude, system.inertia), axis, outlines.dot(1.3 * tip)]

@@ -120,8 +120,8 @@ class BallOnTurntable(System):
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.2, 0.0), "xi": nu, "h": 0.01}
 
     def shapes(self, q: Any) -> list[np.ndarray]:
-        """Three great circles of the ball, and a patch of the table."""
+        """The ball, its contact, and the table's axis."""
         q = np.asarray(q, float)
-        size = 10 * float(self.radius)
-        table = outlines.patch(np.array([0.0, 0.0, 0.0]), np.array([size, 0.0, 0.0]), np.array([0.0, size, 0.0]))
-        return [*ball_outline(q[:9], np.array([q[9], q[10], float(self.radius)]), self.radius), table]
+        axis = outlines.segment((0.0, 0.0, 0.0), (0.0, 0.0, 2 * float(self.radius))).view(outlines.Fixed)
+        ball = ball_outline(q[:9], np.array([q[9], q[10], float(self.radius)]), self.radius)
+        return [ball, outlines.contact(q[9], q[10]), axis]

@@ -223,7 +223,5 @@ class SegmentParallelVelocities(System):
 
 
 def _points(first: np.ndarray, second: np.ndarray) -> list[np.ndarray]:
-    """The line between two points, and a small circle about each."""
-    size = 0.05
-    circles = [outlines.circle(p, (size, 0.0), (0.0, size)) for p in (first, second)]
-    return [outlines.segment(first, second), *circles]
+    """The line between two points, and the points."""
+    return [outlines.segment(first, second), outlines.dot(first), outlines.dot(second)]

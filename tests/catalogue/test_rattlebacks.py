@@ -101,7 +101,7 @@ def wobble(run):
     return np.sqrt(run.q[:, 6] ** 2 + run.q[:, 7] ** 2)
 
 
-def test_spin_reverses_in_one_sense_only():
+def test_spin_reverses_in_one_sense_only_within_seconds():
     """Kane and Levinson's stone, the same push in both senses: within eight seconds one turns to the opposite spin, the
     other keeps 99.9 per cent."""
     stone = dh.systems.Rattleback()

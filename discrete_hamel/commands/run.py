@@ -1,0 +1,159 @@
+"""`discrete-hamel run NAME`: simulate a system of the catalogue, with data and parameters from the line."""
+
+import argparse
+import inspect
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import discrete_hamel as dh
+from discrete_hamel import calls
+from discrete_hamel.commands.systems import sample_of
+from discrete_hamel.names import catalogue, chosen, schemes
+
+ABOUT = """Simulate a system of the catalogue; print where it starts and ends, and how well its invariants are kept.
+
+What the line does not say is taken from the system's own sample motion: discrete-hamel systems NAME shows that, with
+the parameters, the coordinates q and the quasi-velocities xi."""
+
+EXAMPLES = """examples:
+  discrete-hamel run ChaplyginSleigh                       its sample motion
+  discrete-hamel run ChaplyginSleigh --set mass=2 --q 0 0 0 --xi 1.5 -0.3 --h 0.01 --steps 5000 --plot run.png
+  discrete-hamel run RollingDisk --animate disk.gif        a film of it, in real time
+  discrete-hamel run RollingDisk --scheme "DiscreteHamel(tau=0.4)"
+"""
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    run = commands.add_parser(
+        "run",
+        help="simulate a system of the catalogue",
+        description=ABOUT,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run.add_argument("name", metavar="NAME", help="a system of the catalogue (discrete-hamel systems lists them)")
+    run.add_argument(
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="parameters: --set mass=2 inertia=1,2,3",
+    )
+    run.add_argument("--q", nargs="+", metavar="Q", help="initial coordinates: --q 0.1 0 0 (or 0.1,0,0)")
+    run.add_argument("--xi", nargs="+", metavar="XI", help="initial quasi-velocities, the free ones or all")
+    run.add_argument("--v", nargs="+", metavar="V", help="initial coordinate velocities, instead of --xi")
+    run.add_argument("--h", type=float, metavar="H", help="the step")
+    run.add_argument("--steps", type=int, default=1000, metavar="N", help="number of steps (default 1000)")
+    run.add_argument("--save-every", type=int, default=1, metavar="N", help="keep every Nth node (default 1)")
+    run.add_argument("--scheme", metavar="SCHEME", help='a scheme by name, such as "DiscreteHamel(tau=0.4)"')
+    run.add_argument("--save", metavar="PATH", help="save the trajectory as a Zarr store (dh.load reads it)")
+    run.add_argument("--plot", metavar="FILE", help="draw path, velocities and invariants (.png, .pdf, .svg)")
+    run.add_argument("--animate", metavar="FILE", help="a film of the body (.gif, .html, or .mp4 where ffmpeg is)")
+    run.add_argument("--seconds", type=float, metavar="S", help="length of the film (default: as long as the motion)")
+    run.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run it, and print, save and draw what came out."""
+    known = catalogue()
+    kind = known[chosen(options.name, known, "system")]
+    system = kind(**_parameters(kind, options.set))
+    data = _initial_data(system, options)
+    scheme = calls.scheme(options.scheme, schemes(), chosen) if options.scheme else None  # what suits the system
+    _refuse_outputs(options, system, data)
+    start = time.perf_counter()
+    failure = None
+    try:
+        trajectory = dh.simulate(
+            system, **data, steps=options.steps, scheme=scheme, save_every=options.save_every, progress=True
+        )
+    except dh.RunFailed as stopped:
+        if stopped.trajectory is None or len(stopped.trajectory) < 2:
+            raise
+        failure, trajectory = stopped, stopped.trajectory
+    print(_summary(trajectory, time.perf_counter() - start))
+    if options.save:
+        trajectory.save(options.save)
+        print(f"saved to {options.save}")
+    if options.plot:
+        trajectory.plot().savefig(options.plot)
+        print(f"drawn in {options.plot}")
+    if options.animate:
+        trajectory.animate(options.animate, seconds=options.seconds)
+        print(f"film in {options.animate}")
+    if failure is not None:
+        raise failure
+    return 0
+
+
+def _refuse_outputs(options: argparse.Namespace, system: Any, data: dict[str, Any]) -> None:
+    """What cannot be written is said before the run, not after."""
+    if options.steps == 0 and (options.plot or options.animate):
+        raise ValueError("there is nothing to draw after --steps 0.")
+    if options.seconds is not None and not options.animate:
+        raise ValueError("--seconds is the length of a film; give --animate FILE with it.")
+    if options.seconds is not None and not options.seconds > 0:
+        raise ValueError(f"--seconds must be more than 0; it is {options.seconds:g}.")
+    if options.plot:
+        from discrete_hamel import plots
+
+        plots.writable(options.plot)
+    if options.animate:
+        from discrete_hamel import animate
+
+        animate.writer(Path(options.animate))
+        animate.shapes_of(system, data["q"])
+
+
+def _parameters(kind: type, settings: Sequence[str]) -> dict[str, Any]:
+    known = inspect.signature(kind).parameters
+    values = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--set takes NAME=VALUE, such as mass=2; got {setting!r}.")
+        name = chosen(name, known, f"parameter of {kind.__name__}")
+        values[name] = calls.value(value)
+        if np.ndim(known[name].default) == 0 and isinstance(known[name].default, float) and np.ndim(values[name]):
+            raise ValueError(f"the parameter {name} of {kind.__name__} is one number; got {value!r}.")
+    return values
+
+
+def _initial_data(system: Any, options: argparse.Namespace) -> dict[str, Any]:
+    """q, xi or v, and h: from the line, and from the system's sample what is not on it."""
+    sample = sample_of(system)
+    given = {
+        name: calls.numbers(f"--{name}", getattr(options, name)) for name in ("q", "xi", "v") if getattr(options, name)
+    }
+    if "q" in given and "q" in sample and len(given["q"]) != len(sample["q"]):
+        names = ", ".join(system.coordinates)
+        raise ValueError(f"--q takes {len(sample['q'])} numbers, ({names}); got {len(given['q'])}.")
+    data = {name: sample[name] for name in ("q", "xi", "v") if name in sample} | given
+    if {"xi", "v"} <= set(data):  # given both by one: the line goes before the sample, and both on the line is an error
+        data = {name: value for name, value in data.items() if name == "q" or name in given}
+    data["h"] = options.h if options.h is not None else sample.get("h", 0.01)
+    if "q" not in data or not {"xi", "v"} & set(data):
+        raise ValueError(f"{type(system).__name__} has no sample motion; give --q and --xi (or --v).")
+    return data
+
+
+def _summary(trajectory: dh.Trajectory, seconds: float) -> str:
+    lines = [repr(trajectory), f"computed in {seconds:.2f} s (compilation included)", ""]
+    system = trajectory.system
+    reduced = not trajectory.q.shape[1]  # without coordinates: it moves in its velocities
+    names, values, letter = (
+        (system.velocities, trajectory.xi, "xi") if reduced else (system.coordinates, trajectory.q, "q")
+    )
+    lines.append(f"{'':>22} {'start':>12} {'end':>12}")
+    for i, (first, last) in enumerate(zip(values[0], values[-1], strict=True)):
+        lines.append(f"{names[i] if i < len(names) else f'{letter}[{i}]':>22} {first:12.6g} {last:12.6g}")
+    lines.append(f"{'':>22} {'start':>12} {'end':>12} {'largest change':>15}")
+    for name, kept in trajectory.invariants().items():
+        lines.append(f"{name:>22} {kept[0]:12.6g} {kept[-1]:12.6g} {abs(kept - kept[0]).max():15.1e}")
+    return "\n".join(lines)

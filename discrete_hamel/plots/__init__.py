@@ -1,0 +1,63 @@
+"""Pictures of a trajectory: `overview`, and functions that draw one thing, each into axes of yours (`ax=`) or new ones.
+
+    traj.plot()                                                        # the overview
+    traj.plot(dh.plots.momenta)                                        # one thing
+    dh.plots.phase_portrait([one, other], of=("theta", "p omega"))     # a name, or a function of (q, xi)
+    dh.plots.power_spectrum(traj, of="theta")
+    dh.plots.section(traj, where="r", of=("theta", "p omega"))         # a Poincare section, crossings to round-off
+    dh.plots.eigenvalues(dh.spectrum(...))
+
+Matplotlib is imported when something is drawn, never before. Quantities carry the units of the user's own data, so the
+axes here name the quantity only; `paper_figures` add units, because there they are known.
+"""
+
+from discrete_hamel.plots.curves import coordinates, invariants, momenta, path, velocities
+from discrete_hamel.plots.look import (
+    BLACK,
+    BLUE,
+    CYCLE,
+    GREEN,
+    GREY,
+    MANY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    STYLE,
+    VERMILLION,
+    YELLOW,
+    style,
+    writable,
+)
+from discrete_hamel.plots.overviews import overview
+from discrete_hamel.plots.portraits import phase_portrait, section
+from discrete_hamel.plots.quantities import plane_coordinates
+from discrete_hamel.plots.spectra import eigenvalues, power_density, power_spectrum
+
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "CYCLE",
+    "GREEN",
+    "GREY",
+    "MANY",
+    "ORANGE",
+    "PURPLE",
+    "SKY",
+    "STYLE",
+    "VERMILLION",
+    "YELLOW",
+    "coordinates",
+    "eigenvalues",
+    "invariants",
+    "momenta",
+    "overview",
+    "path",
+    "phase_portrait",
+    "plane_coordinates",
+    "power_density",
+    "power_spectrum",
+    "section",
+    "style",
+    "velocities",
+    "writable",
+]
