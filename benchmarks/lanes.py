@@ -1,31 +1,33 @@
-"""Batches of 1 to 100 000 pendulums against SIMD C, and disks and sleighs besides: python benchmarks/lanes.py [ROUNDS]
+"""Batches of 1 to 100 000 trajectories, against C with SIMD
 
-One core on both sides, one interleaved run, best of many rounds, compilation excluded. C is the hand-reduced pendulum
-in lanes (c/pendulum_lanes.c), with a tolerance for each lane as ours, in its best blocking; beside it the same with
-three iterations and no test. Both save the last node; ours also its nodal velocity and each lane's iterations.
+Spherical pendulums (h = 0.2 s) that start with different velocities, side by side on one core in both; disks and
+sleighs besides. C is the hand-reduced pendulum in lanes (gcc -O3 -march=native), in its best blocking, with a
+tolerance for each lane as ours has; "without test" makes three iterations and asks nothing. Both save the last node,
+ours also its nodal velocity and each lane's iterations. Compilation is excluded.
 """
 
-import ctypes
-import platform
-import subprocess
 import sys
 import tempfile
-import time
-from pathlib import Path
+from collections.abc import Iterator
+from ctypes import CDLL, c_long
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
+from benchmarks.contests import DOUBLES, Bar, in_c, installed
 from discrete_hamel.checks import canonical
 from discrete_hamel.kernel import lanes
 from discrete_hamel.kernel.lane_choice import bundle_for
 from discrete_hamel.kernel.stepper import scalars
+from paper_figures.speeds import interleaved
 
-SOURCE = Path(__file__).parent / "c" / "pendulum_lanes.c"
+ROUNDS = 30
+PEERS = ("gcc",)
 GAMMA = (0.3, 0.2, -np.sqrt(1 - 0.3**2 - 0.2**2))
-CASES = {
+CASES: dict[str, Any] = {
     "pendulum": (dh.systems.SphericalPendulum(), GAMMA, (0.6, 0.0), 0.2),
     "disk": (dh.systems.RollingDisk(), (0.3, 0.0, 0.0, 0.0, 0.0), (0.1, 0.6, -2.0), 0.01),
     "sleigh": (dh.systems.ChaplyginSleigh(mass=1.0, inertia=0.7, offset=0.4), (0.1, 0.0, 0.0), (1.5, -0.3), 0.01),
@@ -40,22 +42,12 @@ def spread(count: int) -> np.ndarray:
     return 0.1 * np.random.default_rng(0).random(count)
 
 
-def hand_written(folder: str, block: int) -> ctypes.CDLL:
-    """The C program, for blocks of so many lanes."""
-    library = str(Path(folder) / f"lanes{block}.so")
-    options = ["-O3", "-march=native", f"-DLANES={block}", "-shared", "-fPIC"]
-    subprocess.run(["gcc", *options, str(SOURCE), "-o", library, "-lm"], check=True)
-    program = ctypes.CDLL(library)
-    double = ctypes.POINTER(ctypes.c_double)
-    program.run.argtypes = (double, double, *(ctypes.c_long,) * 3)
-    return program
-
-
 class InC:
     """Pendulums in C: states in five rows, padded to whole blocks."""
 
-    def __init__(self, program: ctypes.CDLL, block: int, members: int, steps: int, fixed: int) -> None:
+    def __init__(self, program: CDLL, block: int, members: int, steps: int, fixed: int) -> None:
         self.program, self.steps, self.fixed = program, steps, fixed
+        program.run.argtypes = (DOUBLES, DOUBLES, *(c_long,) * 3)
         self.count = -(-members // block) * block
         self.first = np.stack([np.full(self.count, x) for x in (*GAMMA, 0.6, 0.0)])
         self.first[-1] += spread(self.count)
@@ -63,8 +55,7 @@ class InC:
 
     def __call__(self) -> np.ndarray:
         states = self.first.copy()
-        double = ctypes.POINTER(ctypes.c_double)
-        places = (a.ctypes.data_as(double) for a in (states, self.iterations))
+        places = (a.ctypes.data_as(DOUBLES) for a in (states, self.iterations))
         self.program.run(*places, self.count, self.steps, self.fixed)
         return states
 
@@ -83,7 +74,7 @@ class Ours:
         sample = jax.tree.map(lambda leaf: leaf[0], states)
         bundle = bundle_for(system, scheme, sample, h, (False,) * len(numbers), 1, count)
         if isinstance(bundle, str):
-            raise SystemExit(f"{name} does not run in lanes: {bundle}")
+            raise RuntimeError(f"{name} does not run in lanes: {bundle}")
         begin = jnp.concatenate([leaf.reshape(count, -1).T for leaf in jax.tree.leaves(states)])
         active = (jnp.arange(count) < members).astype(float)
         counts = jnp.asarray(1), jnp.asarray(steps)
@@ -93,44 +84,74 @@ class Ours:
         return np.asarray(lanes.advance(*self.arguments)[0])
 
 
-def interleaved(runs: dict, rounds: int) -> dict[str, float]:
-    """The best time of each, all taking turns."""
-    best = dict.fromkeys(runs, float("inf"))
-    for _ in range(rounds):
-        for name, run in runs.items():
-            begin = time.perf_counter()
-            run()
-            best[name] = min(best[name], time.perf_counter() - begin)
-    return best
-
-
-def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 30
-    compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    print(f"discrete_hamel {dh.__version__}, jax {jax.__version__}, python {sys.version.split()[0]}, {compiler}")
-    print(f"{platform.machine()}, {platform.processor() or platform.system()}; ns a member-step, best of {rounds}")
+def measure(rounds: int, quick: bool) -> Iterator[dict[str, Any]]:
+    rounds, sizes = (-(-rounds // 4), (10, 10_000)) if quick else (rounds, SIZES)
     with tempfile.TemporaryDirectory() as folder:
-        programs = {block: hand_written(folder, block) for block in BLOCKS}
-        for members in SIZES:
-            steps = max(100, min(10_000, MEMBER_STEPS // members))
-            runs: dict = {f"C {b}": InC(p, b, members, steps, 0) for b, p in programs.items()}
-            runs |= {f"three {b}": InC(p, b, members, steps, 3) for b, p in programs.items()}
-            runs["ours"] = ours = Ours("pendulum", members, steps)
-            few = min(members, 100)  # few steps' difference would be round-off, and many grow it
-            difference = np.abs(ours()[:3, :few] - runs["C 16"]()[:3, :few]).max()
-            best = {name: 1e9 * t / members / steps for name, t in interleaved(runs, rounds).items()}
-            in_c = min(t for name, t in best.items() if name.startswith("C"))
-            three = min(t for name, t in best.items() if name.startswith("three"))
-            print(
-                f"pendulum, {members:6} lanes x {steps} steps: C {in_c:.2f}, C without test {three:.2f}, "
-                f"ours {best['ours']:.2f}; {best['ours'] / in_c:.2f} x C (difference {difference:.0e})",
-                flush=True,
-            )
+        blocks = BLOCKS if installed("gcc") else ()
+        programs = {block: in_c("pendulum_lanes", folder, f"-DLANES={block}") for block in blocks}
+        for members in sizes:
+            yield pendulums(programs, members, rounds)
     for name in ("disk", "sleigh"):
-        run = {"ours": Ours(name, 10_240, 200)}
-        run["ours"]()
-        print(f"{name}, 10 240 lanes: ours {1e9 * interleaved(run, rounds)['ours'] / 10_240 / 200:.2f}", flush=True)
+        ours = Ours(name, 10_240, 200)
+        ours()
+        best = interleaved({"ours": ours}, rounds)["ours"]
+        yield row(name, 10_240, {"ours": 1e9 * best / 10_240 / 200}, float("nan"))
+
+
+def pendulums(programs: dict[int, CDLL], members: int, rounds: int) -> dict[str, Any]:
+    """So many of them, by all contestants."""
+    steps = max(100, min(10_000, MEMBER_STEPS // members))
+    runs: dict[str, Any] = {"ours": Ours("pendulum", members, steps)}
+    for block, program in programs.items():
+        runs[f"C {block}"] = InC(program, block, members, steps, 0)
+        runs[f"three {block}"] = InC(program, block, members, steps, 3)
+    few, difference = min(members, 100), float("nan")  # few steps' difference would be round-off, and many grow it
+    end = runs["ours"]()
+    if programs:
+        difference = float(np.abs(end[:3, :few] - runs["C 16"]()[:3, :few]).max())
+    each = {name: 1e9 * t / members / steps for name, t in interleaved(runs, rounds).items()}
+    return row("pendulum", members, each, difference)
+
+
+def row(system: str, members: int, each: dict[str, float], difference: float) -> dict[str, Any]:
+    c, three = (min((each[k] for k in each if k.startswith(s)), default=float("nan")) for s in ("C", "three"))
+    return {
+        "system": system,
+        "members": members,
+        "C, ns a member-step": c,
+        "C without test": three,
+        "ours, ns a member-step": each["ours"],
+        "ours / C": each["ours"] / c,
+        "difference": difference,
+    }
+
+
+def bars(rows: list[dict[str, Any]]) -> list[Bar]:
+    ratios = [row["ours / C"] for row in rows if row["system"] == "pendulum" and row["members"] == 10_000]
+    return [Bar("10 000 pendulums on one core: time over SIMD C's", ratio, 2.5, 1.2) for ratio in ratios]
+
+
+def draw(rows: list[dict[str, Any]]) -> Any:
+    from discrete_hamel.plots import BLUE, GREEN, GREY, ORANGE
+    from paper_figures.pictures import mosaic
+
+    figure, axes = mosaic([["time"]], size=(4.6, 3.0))
+    ax, found = axes["time"], [row for row in rows if row["system"] == "pendulum"]
+    for key, label, colour, marker in (
+        ("C, ns a member-step", "pendulum, C with SIMD", GREY, "s"),
+        ("ours, ns a member-step", "pendulum, ours", BLUE, "o"),
+    ):
+        ax.loglog([r["members"] for r in found], [r[key] for r in found], marker=marker, color=colour, label=label)
+    for other, colour, marker in (("disk", ORANGE, "^"), ("sleigh", GREEN, "v")):
+        of_it = [row for row in rows if row["system"] == other]
+        x, y = [r["members"] for r in of_it], [r["ours, ns a member-step"] for r in of_it]
+        ax.loglog(x, y, marker, color=colour, label=f"{other}, ours")
+    ax.set(xlabel="members", ylabel="time of a step of a member [ns]", ylim=(2, None))
+    ax.legend()
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    from discrete_hamel.cli import main
+
+    sys.exit(main(["bench", "lanes", *sys.argv[1:]]))
