@@ -13,22 +13,15 @@ from paper_figures import be_pages
 from paper_figures.be_cases import BY_FIGURE
 
 FIGURES = (10, 11, 12, 13, 14, 15, 16)
-PARAMETERS = be_pages.parameters(FIGURES)
-
-
-def compute(fast: bool) -> dict[str, Any]:  # nothing here is long
-    return be_pages.compute(FIGURES)
-
-
-def draw(data: dict[str, Any]) -> Any:
-    return be_pages.draw(data, FIGURES)
+PAGE = be_pages.Page(FIGURES)
+PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
 
 
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     turns = {f: be_pages.windings(data, f) for f in FIGURES}
     centre = _centre(data, 11)
     return [
-        *be_pages.claims(data, FIGURES),
+        *PAGE.claims(data),
         ("figure 10: r'' = -2 r about a centre of mass at rest, a free ellipse (1e-4)", _ellipse(data, 10)),
         (
             "figure 11: with m2 = 2 m1 it is not so, the centre of mass moves",

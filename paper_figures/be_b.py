@@ -14,11 +14,13 @@ from paper_figures import be_pages
 from paper_figures.be_cases import BY_FIGURE
 
 FIGURES = (17, 18)
-PARAMETERS = be_pages.parameters(FIGURES) | {"masses": (0.3, 1.0, 5.0)}
+PAGE = be_pages.Page(FIGURES)
+draw = PAGE.draw
+PARAMETERS = PAGE.parameters() | {"masses": (0.3, 1.0, 5.0)}
 
 
 def compute(fast: bool) -> dict[str, Any]:
-    data = be_pages.compute(FIGURES)
+    data = PAGE.compute(fast)
     for i, mass in enumerate(PARAMETERS["masses"]):
         for f in FIGURES:
             case = BY_FIGURE[f]._replace(mass2=mass)
@@ -27,16 +29,12 @@ def compute(fast: bool) -> dict[str, Any]:
     return data
 
 
-def draw(data: dict[str, Any]) -> Any:
-    return be_pages.draw(data, FIGURES)
-
-
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     masses = range(len(PARAMETERS["masses"]))
     lines = [data["q_17"], *(data[f"other_17_{i}"] for i in masses)]
     bent = [data["q_18"], *(data[f"other_18_{i}"] for i in masses)]
     return [
-        *be_pages.claims(data, FIGURES),
+        *PAGE.claims(data),
         (
             "figure 17: both paths are straight to 1e-9, for this and for three other masses",
             all(bool(np.max(np.abs(q[:, ::2] - q[0, ::2])) < 1e-9) for q in lines),

@@ -12,22 +12,15 @@ import numpy as np
 from paper_figures import be_pages
 
 FIGURES = (19, 20, 21, 22, 23, 24, 25)
-PARAMETERS = be_pages.parameters(FIGURES)
-
-
-def compute(fast: bool) -> dict[str, Any]:  # nothing here is long
-    return be_pages.compute(FIGURES)
-
-
-def draw(data: dict[str, Any]) -> Any:
-    return be_pages.draw(data, FIGURES)
+PAGE = be_pages.Page(FIGURES)
+PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
 
 
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     turns = {f: be_pages.windings(data, f) for f in FIGURES}
     still, moved = data["q_19"], data["q_20"]
     return [
-        *be_pages.claims(data, FIGURES),
+        *PAGE.claims(data),
         (
             "figure 19: the centre of mass rests (1e-10)",
             bool(np.max(np.abs(still[:, :2] + still[:, 2:] - still[0, 2:])) < 1e-10),

@@ -12,23 +12,14 @@ import numpy as np
 from paper_figures import be_pages
 from paper_figures.be_cases import BACKWARDS
 
-FIGURES = (26, 27, 28, 29, 30, 31, 32)
-PARAMETERS = be_pages.parameters(FIGURES)
-ZOOM = {32: (-0.08, 0.08, -0.08, 0.08)}
-
-
-def compute(fast: bool) -> dict[str, Any]:  # nothing here is long
-    return be_pages.compute(FIGURES)
-
-
-def draw(data: dict[str, Any]) -> Any:
-    return be_pages.draw(data, FIGURES, ZOOM)
+PAGE = be_pages.Page((26, 27, 28, 29, 30, 31, 32), zoomed={32: (-0.08, 0.08, -0.08, 0.08)})
+PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
 
 
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     apart = float(np.max(np.abs(data["q_26"] - data["q_27"])))
     return [
-        *be_pages.claims(data, FIGURES),
+        *PAGE.claims(data),
         ("figures 26 and 27: another mass makes another motion, by more than the distance at the start", apart > 1),
         *(
             (f"figure {f}: P1 starts along v1, turns back within 0.2 s, and leaves the other way", _turns_back(data, f))

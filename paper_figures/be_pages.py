@@ -1,6 +1,6 @@
 """What the pages of [BE] figures 4 to 32 share: 10^4 steps of EnergyExact a case, the orbits, and the common claims."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,48 +14,67 @@ ENERGY = 1e-12  # of the largest deviation, relative where the energy is above 1
 COLUMNS = 4
 
 
-def parameters(figures: tuple[int, ...]) -> dict[str, Any]:
-    """The cases' numbers, and the scheme's."""
-    cases = (BY_FIGURE[f] for f in figures)
-    return {"steps": STEPS, "scheme": "EnergyExact()"} | {
-        f"figure {c.figure}": {"m2": c.mass2, "v1": c.v1, "v2": c.v2, "theta": c.theta, "P2": c.second, "time": c.time}
-        for c in cases
-    }
+class Page(NamedTuple):
+    """Some of the cases on one page; `zoomed` holds the window (x0, x1, y0, y1) of a figure that shows a part."""
 
+    figures: tuple[int, ...]
+    zoomed: dict[int, tuple] = {}
 
-def compute(figures: tuple[int, ...]) -> dict[str, Any]:
-    """Nodes and energies of each case, and where its motion is after a quarter of the time, by DOP853."""
-    data: dict[str, Any] = {}
-    for f in figures:
-        case = BY_FIGURE[f]
-        run = dh.simulate(case.system, case.q, case.z, h=case.time / STEPS, steps=STEPS, scheme=dh.EnergyExact())
-        exact = dh.reference(case.system, case.q, case.z, t=case.time / 4)
-        data |= {
-            f"t_{f}": run.t,
-            f"q_{f}": run.q,
-            f"z_{f}": run.xi,
-            f"energy_{f}": run.energy,
-            f"exact_{f}": exact.q[-1],
+    def parameters(self) -> dict[str, Any]:
+        """The cases' numbers, and the scheme's."""
+        cases = (BY_FIGURE[f] for f in self.figures)
+        return {"steps": STEPS, "scheme": "EnergyExact()"} | {
+            f"figure {c.figure}": {"m2": c.mass2, "v1": c.v1, "v2": c.v2, "theta": c.theta, "P2": c.second}
+            | {"time": c.time}
+            for c in cases
         }
-    return data
 
+    def compute(self, _: bool) -> dict[str, Any]:
+        """Nodes and energies of each case, and where it is after a quarter of the time, by DOP853: nothing is long."""
+        data: dict[str, Any] = {}
+        for f in self.figures:
+            case = BY_FIGURE[f]
+            run = dh.simulate(case.system, case.q, case.z, h=case.time / STEPS, steps=STEPS, scheme=dh.EnergyExact())
+            exact = dh.reference(case.system, case.q, case.z, t=case.time / 4)
+            data |= {
+                f"t_{f}": run.t,
+                f"q_{f}": run.q,
+                f"z_{f}": run.xi,
+                f"energy_{f}": run.energy,
+                f"exact_{f}": exact.q[-1],
+            }
+        return data
 
-def draw(data: dict[str, Any], figures: tuple[int, ...], zoomed: dict[int, tuple] | None = None) -> Any:
-    """A panel a case: both orbits from their starting points, with the first velocities as arrows.
+    def draw(self, data: dict[str, Any]) -> Any:
+        """A panel a case: both orbits from their starting points, with the first velocities as arrows."""
+        columns = 3 if len(self.figures) == 5 else min(COLUMNS, len(self.figures))
+        rows = -(-len(self.figures) // columns)
+        names: list[Any] = [str(f) for f in self.figures] + ["."] * (rows * columns - len(self.figures))
+        layout = [names[i : i + columns] for i in range(0, len(names), columns)]
+        with style():
+            drawing, axes = mosaic(layout, size=(7.4, 2.25 * rows + 0.4))
+            for f in self.figures:
+                _panel(axes[str(f)], data, f, self.zoomed.get(f))
+            lines = axes[str(self.figures[0])].get_lines()[:2]
+            drawing.legend(lines, ["$P_1$", "$P_2$"], loc="outside lower center", ncols=2)
+        return drawing
 
-    `zoomed` holds the window (x0, x1, y0, y1) of a figure that shows a part.
-    """
-    columns = 3 if len(figures) == 5 else min(COLUMNS, len(figures))
-    rows = -(-len(figures) // columns)
-    names: list[Any] = [str(f) for f in figures] + ["."] * (rows * columns - len(figures))
-    layout = [names[i : i + columns] for i in range(0, len(names), columns)]
-    with style():
-        drawing, axes = mosaic(layout, size=(7.4, 2.25 * rows + 0.4))
-        for f in figures:
-            _panel(axes[str(f)], data, f, (zoomed or {}).get(f))
-        lines = axes[str(figures[0])].get_lines()[:2]
-        drawing.legend(lines, ["$P_1$", "$P_2$"], loc="outside lower center", ncols=2)
-    return drawing
+    def claims(self, data: dict[str, Any]) -> list[tuple[str, bool]]:
+        """What holds on every page."""
+        kept, right, parallel = True, True, True
+        for f in self.figures:
+            energy, q, case = data[f"energy_{f}"], data[f"q_{f}"], BY_FIGURE[f]
+            kept &= bool(np.max(np.abs(energy - energy[0])) < ENERGY * max(1.0, abs(energy[0])))
+            exact = data[f"exact_{f}"]
+            right &= bool(np.max(np.abs(q[STEPS // 4] - exact)) < 1e-4 * (1 + np.max(np.abs(exact))))
+            chord = np.diff(q, axis=0) * (STEPS / case.time)
+            cross = chord[:, 0] * chord[:, 3] - chord[:, 1] * chord[:, 2]
+            parallel &= bool(np.max(np.abs(cross)) < 1e-9 * (1 + np.max(np.abs(chord)) ** 2))
+        return [
+            (f"every case keeps its energy to {ENERGY:g} over 10^4 steps", kept),
+            ("after a quarter of the time all points are where DOP853 has them, to 1e-4 of the distance", right),
+            ("over every step the two displacements are parallel, to round-off", parallel),
+        ]
 
 
 def _panel(ax: Any, data: dict[str, Any], figure: int, window: tuple | None) -> None:
@@ -76,24 +95,6 @@ def _panel(ax: Any, data: dict[str, Any], figure: int, window: tuple | None) -> 
     flat = np.ptp(q[:, 1::2]) < 0.25 * np.ptp(q[:, ::2]) or np.ptp(q[:, ::2]) < 0.25 * np.ptp(q[:, 1::2])
     if window is None and not flat:
         ax.set_aspect("equal", adjustable="datalim")
-
-
-def claims(data: dict[str, Any], figures: tuple[int, ...]) -> list[tuple[str, bool]]:
-    """What holds on every page."""
-    kept, right, parallel = True, True, True
-    for f in figures:
-        energy, q, case = data[f"energy_{f}"], data[f"q_{f}"], BY_FIGURE[f]
-        kept &= bool(np.max(np.abs(energy - energy[0])) < ENERGY * max(1.0, abs(energy[0])))
-        exact = data[f"exact_{f}"]
-        right &= bool(np.max(np.abs(q[STEPS // 4] - exact)) < 1e-4 * (1 + np.max(np.abs(exact))))
-        chord = np.diff(q, axis=0) * (STEPS / case.time)
-        cross = chord[:, 0] * chord[:, 3] - chord[:, 1] * chord[:, 2]
-        parallel &= bool(np.max(np.abs(cross)) < 1e-9 * (1 + np.max(np.abs(chord)) ** 2))
-    return [
-        (f"every case keeps its energy to {ENERGY:g} over 10^4 steps", kept),
-        ("after a quarter of the time all points are where DOP853 has them, to 1e-4 of the distance", right),
-        ("over every step the two displacements are parallel, to round-off", parallel),
-    ]
 
 
 def windings(data: dict[str, Any], figure: int) -> float:

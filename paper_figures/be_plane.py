@@ -12,15 +12,8 @@ import numpy as np
 from paper_figures import be_pages
 
 FIGURES = (4, 5, 6, 7, 8)
-PARAMETERS = be_pages.parameters(FIGURES)
-
-
-def compute(fast: bool) -> dict[str, Any]:  # nothing here is long
-    return be_pages.compute(FIGURES)
-
-
-def draw(data: dict[str, Any]) -> Any:
-    return be_pages.draw(data, FIGURES)
+PAGE = be_pages.Page(FIGURES)
+PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
 
 
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
@@ -28,7 +21,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     free = np.stack([t**2 / 2, t, t**2 / 2, 1 + t], axis=1)
     differences = [data[f"z_{f}"][:, 0] - data[f"z_{f}"][:, 1] for f in FIGURES]
     return [
-        *be_pages.claims(data, FIGURES),
+        *PAGE.claims(data),
         ("equal velocities: both points fall on free parabolas", bool(np.max(np.abs(q - free)) < 1e-5)),
         (
             "v1 - v2 stays as it is (1e-11), by the first two of (53)",

@@ -4,15 +4,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from discrete_hamel.animate.writers import write_gif
+from discrete_hamel.progress import Progress
+
 
 def write(where: Path, figure: Any, show: Callable[[int], Any], frames: int, a_second: int = 25) -> Path:
     """`figure` as show(0), show(1), .. change it, written to `where` (.gif); its path."""
-    from matplotlib.animation import FuncAnimation, PillowWriter
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    def one(k: int) -> tuple:
+    canvas = FigureCanvasAgg(figure)
+
+    def pixels(k: int) -> np.ndarray:
         show(k)
-        return ()
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
 
-    film = FuncAnimation(figure, one, frames=frames, blit=False)
-    film.save(str(where), writer=PillowWriter(fps=a_second), dpi=80)
+    with Progress(frames, True, unit="frames") as progress:
+        write_gif(where, pixels, [round(1000 / a_second)] * frames, progress)
     return where

@@ -2,9 +2,12 @@
 
 import importlib
 import json
+import multiprocessing
 import platform
 import time
 import traceback
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +23,18 @@ def figure_module(name: str) -> Any:
     return importlib.import_module(f"paper_figures.{name}")
 
 
-def write_all(names: list[str], out: Path, *, fast: bool = True) -> bool:
-    """Write the figures `names` to `out`, and the page; whether all ran and all their claims hold."""
+def write_all(names: list[str], out: Path, *, fast: bool = True, jobs: int = 1) -> bool:
+    """Write the figures `names` to `out`, `jobs` at a time, and the page; whether all ran and all their claims hold."""
     out.mkdir(parents=True, exist_ok=True)
     began, good = time.monotonic(), True
-    for count, name in enumerate(names, start=1):
-        print(f"[{count}/{len(names)}] {name:<12} ", end="", flush=True)
-        start = time.monotonic()
-        about = write(name, out, fast=fast)
-        now = time.monotonic()
+    for count, (about, seconds) in enumerate(_written(names, out, fast, jobs), start=1):
         failed = [sentence for sentence, holds in about["claims"] if not holds]
         good &= not failed and not about["error"]
-        left = (now - began) / count * (len(names) - count)
+        left = (time.monotonic() - began) / count * (len(names) - count)
         claims = len(about["claims"])
         verdict = "could not be made" if about["error"] else f"{claims - len(failed)} of {claims} claims hold"
-        print(f"{now - start:5.1f} s  {verdict}" + (f", about {left:.0f} s left" if left else ""), flush=True)
+        line = f"[{count:>{len(str(len(names)))}}/{len(names)}] {about['figure']:<18} {seconds:5.1f} s  {verdict}"
+        print(line + (f", about {left:.0f} s left" if left else ""), flush=True)
         for sentence in failed:
             print(f"        does not hold: {sentence}")
         if about["error"]:
@@ -43,6 +43,23 @@ def write_all(names: list[str], out: Path, *, fast: bool = True) -> bool:
     verdict = "every claim holds" if good else "SOMETHING DOES NOT HOLD"
     print(f"{len(names)} figures in {time.monotonic() - began:.0f} s, {verdict}. Look at {where}")
     return good
+
+
+def _written(names: list[str], out: Path, fast: bool, jobs: int) -> Iterator[tuple[dict[str, Any], float]]:
+    """What is known about each figure, in the order in which they get done, and the seconds it took."""
+    if min(jobs, len(names)) <= 1:
+        for name in names:
+            yield _timed(name, out, fast)
+        return
+    fresh = multiprocessing.get_context("spawn")  # JAX has threads, which do not survive a fork
+    with ProcessPoolExecutor(min(jobs, len(names)), mp_context=fresh) as pool:
+        for done in as_completed([pool.submit(_timed, name, out, fast) for name in names]):
+            yield done.result()
+
+
+def _timed(name: str, out: Path, fast: bool) -> tuple[dict[str, Any], float]:
+    start = time.monotonic()
+    return write(name, out, fast=fast), time.monotonic() - start
 
 
 def write(name: str, out: Path, *, fast: bool) -> dict[str, Any]:

@@ -48,8 +48,8 @@ def _summary(found: list[dict[str, Any]]) -> str:
     note = f"; {broken} could not be made" if broken else ""
     return (
         f"<h1>The papers' figures</h1>\n<p>{len(found)} figures{note}; {sum(holds)} of {len(holds)} claims hold.</p>\n"
-        f"<p>{links}</p>\n<p><small>{html.escape(versions)}. [HE] Zenkov 2016, [QS] Bloch, Marsden, Zenkov 2009; "
-        "see CITATION.cff.</small></p>\n"
+        f"<p>{links}</p>\n<p><small>{html.escape(versions)}. [HE], [QS], [ND], [BE], [MD]: the papers in "
+        "CITATION.cff.</small></p>\n"
     )
 
 
