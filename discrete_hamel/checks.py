@@ -126,7 +126,15 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
     if not concrete:
         return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
     with explained("the system at the initial data"):
-        found = _facts(system, q, jnp.zeros(n) if xi is None else xi)
+        try:
+            found = _facts(system, q, jnp.zeros(n) if xi is None else xi)
+        except ValueError as error:
+            if "compiler_options" not in str(error):  # JAX's word for a jit that is not the outermost
+                raise
+            raise ValueError(
+                "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
+                "given: hand it over as params=..., or put jax.jit around what is differentiated."
+            ) from None
         facts = {name: np.asarray(value) for name, value in found.items()}
     _finite({"frame(q)": facts["frame(q)"]}, q)
     _independent(system, facts["frame(q)"], q)

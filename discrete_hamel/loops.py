@@ -13,6 +13,7 @@ from discrete_hamel.inputs import explained
 from discrete_hamel.interrupts import stop_requests
 from discrete_hamel.kernel.choice import chunk as compiled_chunk
 from discrete_hamel.kernel.choice import stepper_for
+from discrete_hamel.kernel.differentiable import compiled_for, follow
 from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.newton import Report
 from discrete_hamel.progress import Progress
@@ -31,6 +32,24 @@ CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is
 def _start(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[State, tuple]:
     state = start(system, scheme, q, xi, h)
     return state, (state.q, state.p, xi)
+
+
+def traced(
+    system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int, compiled: bool
+) -> Trajectory:
+    """The run under jit, grad and vmap, by the compiled step where there is one; a failed step leaves NaN behind it."""
+    how = "asked for" if not compiled else compiled_for(system, scheme, q, xi, h) if intervals else "no steps"
+    if isinstance(how, str):
+        trajectory = scan(system, scheme, q, xi, h, intervals, save_every)
+        return trajectory.replace(report=trajectory.report.replace(reason=how))
+    state, first = _start(system, scheme, q, xi, h)
+    motion = follow(how, system, scheme, state, h, intervals, save_every)
+    nodes = motion.states.q, motion.states.p, motion.xi
+    q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
+    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)
+    final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
+    t = times(h, save_every, 0, intervals + 1)
+    return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)
 
 
 def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:

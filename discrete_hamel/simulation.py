@@ -10,7 +10,7 @@ from jax import Array
 from discrete_hamel import checks
 from discrete_hamel.failures import PHYSICAL
 from discrete_hamel.inputs import explained
-from discrete_hamel.loops import run, scan
+from discrete_hamel.loops import run, traced
 from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.records import Memory
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
@@ -91,7 +91,8 @@ def simulate(
     if checks.traced(system, scheme, q, xi, h):
         if store is not None:
             raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")
-        return scan(system, scheme, q, xi, h, steps // save_every, save_every)
+        system, scheme = checks.canonical(system), checks.canonical(scheme)
+        return traced(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
     scheme, nodes = checks.canonical(scheme), steps // save_every + 1
     checks.finite_parameters(scheme)
     with explained(f"what {type(scheme).__name__} checks before a run"):

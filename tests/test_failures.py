@@ -223,3 +223,15 @@ def test_float32_warns_once():
     assert counted == "1 float32 True"
     assert "float32" in sentence
     assert "JAX_ENABLE_X64" in sentence
+
+
+def test_a_traced_value_that_simulate_is_not_given():
+    """A function of the system closes over what grad traces: refused with the way out; under jit it works."""
+
+    def end(stiffness):
+        spring = dh.from_velocities(lambda q, v: 0.5 * v @ v - 0.5 * stiffness * q @ q, lambda q: jnp.eye(2), rank=2)
+        return dh.simulate(spring, q=[1.0, 0.0], xi=[0.0, 1.0], h=0.1, steps=2).q[-1].sum()
+
+    with pytest.raises(ValueError, match=r"jax.grad or jax.vmap traces.*params=.*jax.jit"):
+        jax.grad(end)(2.0)
+    assert jnp.isfinite(jax.jit(jax.grad(end))(2.0))

@@ -18,7 +18,7 @@ from discrete_hamel.kernel.known_values import evaluated
 from discrete_hamel.kernel.movements import BY_JAX, BY_NUMPY, by_jax, scatter_add
 from discrete_hamel.kernel.rules import ON_WHOLE_NUMBERS, RULES, Nodes, as_nodes, symbolic
 
-WITH_OWN_DERIVATIVE = ("custom_jvp_call", "custom_vjp_call", "stop_gradient")
+WITH_OWN_DERIVATIVE = ("custom_jvp_call", "custom_vjp_call")
 
 
 def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:

@@ -62,7 +62,6 @@ BY_NUMPY: dict[str, Callable] = {
     "split": lambda p, a: np.split(a, np.cumsum(p["sizes"])[:-1], axis=p["axis"]),
     "copy": lambda p, a: a,
     "copy_p": lambda p, a: a,
-    "stop_gradient": lambda p, a: a,
     "optimization_barrier": lambda p, *a: list(a),
 }
 

@@ -53,6 +53,7 @@ UNARY: dict[str, tuple[Callable, Slope, Callable]] = {
     "sign": (np.sign, _flat, lax.sign),
     "floor": (np.floor, _flat, lax.floor),
     "ceil": (np.ceil, _flat, lax.ceil),
+    "stop_gradient": (lambda x: x, _flat, lax.stop_gradient),
 }  # fmt: skip
 
 
