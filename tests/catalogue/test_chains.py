@@ -1,8 +1,13 @@
-"""The n-fold pendulum against its classical equations with a dense mass matrix, written in NumPy, and SciPy."""
+"""The n-fold pendulum against bobs with multipliers, its classical equations with a dense mass matrix, and SciPy."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from draws import numbers, sizes, vectors
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from multipliers import accelerations, assert_same, holonomic, motion
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
@@ -50,6 +55,53 @@ def test_momentum_and_motion_are_the_classical_ones(n):
     expected = acceleration(system, q, omega)
     assert np.array_equal(qdot, omega)
     assert np.abs(xidot - expected).max() < 1e-12 * np.linalg.cond(mass) * np.abs(expected).max()
+
+
+def hanging_bobs(x, v, s):
+    """L of free bobs at x = (x1, y1, x2, ...): of rods and angles it knows nothing."""
+    x, v = x.reshape(-1, 2), v.reshape(-1, 2)
+    return jnp.sum(s.masses * (0.5 * jnp.sum(v**2, axis=1) - s.gravity * x[:, 1]))
+
+
+@holonomic
+def rods(x):
+    """The squares of the distances from one bob to the next, the first from the pivot."""
+    x = x.reshape(-1, 2)
+    return jnp.sum(jnp.diff(x, axis=0, prepend=jnp.zeros((1, 2))) ** 2, axis=1)
+
+
+@jax.jit
+def of_the_bobs(system, q, xi):
+    """(x, x', x'') of the bobs, from the library's (q, q', q'')."""
+
+    def place(q):
+        along = jnp.stack([system.lengths * jnp.sin(q), -system.lengths * jnp.cos(q)], axis=1)
+        return jnp.cumsum(along, axis=0).reshape(-1)
+
+    def velocity(q, v):
+        return jax.jvp(place, (q,), (v,))[1]
+
+    v, a = motion(system, q, xi)
+    return place(q), velocity(q, v), jax.jvp(velocity, (q, v), (v, a))[1]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_it_is_bobs_on_rods_with_multipliers(n):
+    """1e-10 of the accelerations: round-off times the condition of both linear systems, at most about n^2 times the
+    ratios of the masses (15) and of the squares of the lengths (100)."""
+    many = st.lists(sizes(), min_size=n, max_size=n).map(np.array)
+    rods_long = st.lists(sizes(0.2, 2.0), min_size=n, max_size=n).map(np.array)
+
+    @settings(deadline=None, max_examples=15)
+    @given(many, rods_long, numbers(0.0, 10.0), vectors(n, -3.0, 3.0), vectors(n))
+    def check(masses, lengths, gravity, q, omega):
+        system = dh.systems.PlanarChain(n, masses, lengths, gravity)
+        x, v, got = of_the_bobs(system, jnp.asarray(q), jnp.asarray(omega))
+        assert_same(rods(x, v, system), np.zeros(n))
+        wanted, _ = accelerations(hanging_bobs, rods, x, v, system)
+        assert_same(got, wanted)
+
+    check()
 
 
 def test_the_run_converges_to_scipy_at_order_two():

@@ -133,7 +133,7 @@ def test_it_is_lagrange_dalembert(sizes, rate, tilt, quaternion, numbers):
     s = jnp.array([*sizes, rate, tilt])
     assert np.max(np.abs(constraint(0.0, q, velocity, s))) < 1e-10
     wanted, _ = accelerations(lagrangian, constraint, no_force, 0.0, q, velocity, s)
-    assert np.asarray(got) == pytest.approx(np.asarray(wanted), abs=1e-9 * max(1.0, float(np.max(np.abs(wanted)))))
+    assert np.asarray(got) == pytest.approx(np.asarray(wanted), abs=1e-10 * max(1.0, float(np.max(np.abs(wanted)))))
 
 
 @jax.jit
