@@ -6,12 +6,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from discrete_hamel import schemes
+from discrete_hamel import checks, schemes, systems
 from discrete_hamel.failures import StoreDamaged
+from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.stores.layout import names
-from discrete_hamel.stores.manifest import described, rebuilt, rebuilt_system
+from discrete_hamel.stores.manifest import agreeing, described, rebuilt
 from discrete_hamel.stores.reading import Contents
 from discrete_hamel.stores.recording import Recording, stored_trajectory
 from discrete_hamel.stores.requests import place
@@ -69,12 +69,12 @@ def save(trajectory: Trajectory, path: Any) -> None:
         record.copy(t, PIECE)
 
 
-def load(path: Any, *, system: System | None = None) -> Trajectory:
+def load(path: Any, *, system: System | None = None, scheme: Scheme | None = None) -> Trajectory:
     """The trajectory of a store written by `save` or `simulate(store=...)`; its arrays are read when asked for.
 
-    A catalogue system is rebuilt with its parameters. A system of the user's own has to be given, since a store
-    holds no code; it is compared with what the store says of it. A damaged file raises StoreDamaged, which names it,
-    when something in it is asked for; all else can be read.
+    A catalogue system or scheme is rebuilt with its parameters. One of the user's own, or of `dh.fields`, has to be
+    given, since a store holds no code; it is compared with what the store says of it. A damaged file raises
+    StoreDamaged, which names it, when something in it is asked for; all else can be read.
     """
     contents = Contents(place(path))
     told = contents.manifest
@@ -82,9 +82,36 @@ def load(path: Any, *, system: System | None = None) -> Trajectory:
     if missing:
         raise StoreDamaged(f"{path} has no array {missing[0]!r}.")
     start = jnp.asarray(told["start"]["q"]), jnp.asarray(told["start"]["xi"])
-    ready = rebuilt_system(told["system"], system, np.asarray(start[0]), path)
-    if told["scheme"] is None:
+    ready, rule = _made_by(told, system, scheme, start[0], path)
+    if rule is None:
         return stored_trajectory(contents, ready, None, None, None)
-    scheme, h = rebuilt(told["scheme"], schemes, "scheme", path), jnp.asarray(told["h"])
-    like = jax.eval_shape(scheme.start, ready, *start, h)
-    return stored_trajectory(contents, ready, scheme, h, like)
+    h = jnp.asarray(told["h"])
+    like = jax.eval_shape(rule.start, ready, *start, h)
+    return stored_trajectory(contents, ready, rule, h, like)
+
+
+def _made_by(told: dict[str, Any], system: Any, scheme: Any, q: jax.Array, path: Any) -> tuple[Any, Any]:
+    """The system and the scheme of a store: of the catalogue, or as given."""
+    if scheme is not None and told["scheme"] is None:
+        raise ValueError(f"{path} holds a reference solution, which no scheme has made; leave out scheme=...")
+    if not isinstance(system, System | None) or not isinstance(scheme, Scheme | None):
+        raise TypeError(f"load takes a System and a Scheme (instances); got system={system!r}, scheme={scheme!r}.")
+    ready = rebuilt(told["system"], systems) if system is None else checks.canonical(system).at(q)
+    rule = scheme
+    if told["scheme"] is not None:
+        rule = rebuilt(told["scheme"], schemes) if scheme is None else scheme
+    lacking = {} if ready is not None else {"system": told["system"]["class"]}
+    if rule is None and told["scheme"] is not None:
+        lacking["scheme"] = told["scheme"]["class"]
+    if lacking:
+        who = " and ".join(f"the {kind} of {path}, {name}," for kind, name in lacking.items())
+        raise ValueError(
+            f"{who} cannot be rebuilt from data alone; give {'it' if len(lacking) == 1 else 'them'}: "
+            f"load(path, {', '.join(f'{kind}=...' for kind in lacking)}). "
+            "The arrays alone can be read without: xarray.open_zarr(path)."
+        )
+    if system is not None:
+        agreeing("system", ready, told["system"], path)
+    if scheme is not None:
+        rule = agreeing("scheme", checks.canonical(scheme.fitted(ready)), told["scheme"], path)
+    return ready, rule

@@ -66,6 +66,36 @@ def test_a_system_of_the_users_own_has_to_be_given_and_to_agree(tmp_path):
         dh.load(tmp_path / "own.zarr", system=SLEIGH)
 
 
+def test_a_scheme_outside_the_catalogue_has_to_be_given_and_to_agree(tmp_path):
+    import xarray
+
+    string, tension = dh.fields.String(points=6, gravity=1.0), dh.fields.TridiagonalTension()
+    store = tmp_path / "string.zarr"
+    traj = dh.simulate(string, **string.sample(), steps=4, scheme=tension, store=store)
+    with pytest.raises(
+        ValueError, match=r"String, and the scheme .*TridiagonalTension, .*load\(path, system=..., scheme="
+    ):
+        dh.load(store)
+    with pytest.raises(ValueError, match=r"the scheme of .*give it: load\(path, scheme=...\)"):
+        dh.load(store, system=string)
+    back = dh.load(store, system=string, scheme=tension)
+    assert equal(traj, back)
+    assert np.array_equal(back.final.p, traj.final.p)
+    with pytest.raises(ValueError, match="holds a TridiagonalTension, the scheme given is a DiscreteHamel"):
+        dh.load(store, system=string, scheme=dh.DiscreteHamel())
+    with pytest.raises(TypeError, match="instances"):
+        dh.load(store, system=string, scheme=dh.fields.TridiagonalTension)
+    with xarray.open_zarr(store, chunks=None) as arrays:  # what the message says of them
+        assert np.array_equal(arrays.q, traj.q)
+
+
+def test_a_scheme_of_the_catalogue_may_be_given_too(tmp_path):
+    dh.simulate(SLEIGH, **DATA, h=0.1, steps=2, scheme=dh.DiscreteHamel(0.3), store=tmp_path / "run.zarr")
+    assert float(dh.load(tmp_path / "run.zarr", scheme=dh.DiscreteHamel(0.3)).scheme.tau) == 0.3
+    with pytest.raises(ValueError, match=r"tau is 0\.4, stored 0\.3"):
+        dh.load(tmp_path / "run.zarr", scheme=dh.DiscreteHamel(0.4))
+
+
 def test_stores_that_do_not_fit_are_refused_with_a_sentence(tmp_path):
     traj = dh.simulate(SLEIGH, **DATA, h=0.1, steps=2, store=tmp_path / "run.zarr")
     with pytest.raises(FileExistsError, match="exists already"):

@@ -70,6 +70,11 @@ def test_run_animates(tmp_path, capsys):
         ("run ChaplyginSleigh --seconds 2", "give --animate FILE"),
         ("run ChaplyginSleigh --steps 0 --plot run.png", "nothing to draw"),
         ("run ReducedSuslov --animate run.gif", "it is reduced"),
+        ("run RollingDisk --animate run.gif --seconds 1e9", "has 25000000000 frames, more than 20000"),
+        ("run RollingDisk --animate run.gif --seconds 801", "has 20025 frames"),
+        ("run RollingDisk --animate run.gif --steps 100000000", "with --seconds 800 or less it fits"),
+        ("run RollingDisk --animate=", "--animate needs the name of a file"),
+        ("run RollingDisk --plot=", "--plot needs the name of a file"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_before_the_run(line, sentence, capsys, monkeypatch):
@@ -77,6 +82,16 @@ def test_what_cannot_be_drawn_is_said_before_the_run(line, sentence, capsys, mon
     monkeypatch.setattr(dh, "simulate", lambda *_, **__: pytest.fail("it ran"))
     assert cli.main(line.split()) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_store_that_cannot_be_made_is_said_before_the_run(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(dh, "simulate", lambda *_, **__: pytest.fail("it ran"))
+    assert cli.main(["run", "ChaplyginSleigh", "--save", str(tmp_path)]) == 2
+    shown = capsys.readouterr().err
+    assert f"--save {tmp_path}: it exists already" in shown
+    assert "resume" not in shown
+    assert cli.main(["run", "ChaplyginSleigh", "--save", ""]) == 2
+    assert "'' is no path for a store" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--plot run.png", "--animate run.gif"])

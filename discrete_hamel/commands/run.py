@@ -2,6 +2,7 @@
 
 import argparse
 import inspect
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,10 @@ import discrete_hamel as dh
 from discrete_hamel import calls
 from discrete_hamel.commands.systems import sample_of
 from discrete_hamel.names import catalogue, chosen, schemes
+from discrete_hamel.stores.requests import place
+
+RATE = 25  # frames a second, as animate has them
+MOST_FRAMES = 20_000
 
 ABOUT = """Simulate a system of the catalogue; print where it starts and ends, and how well its invariants are kept.
 
@@ -94,12 +99,19 @@ def execute(options: argparse.Namespace) -> int:
 
 def _refuse_outputs(options: argparse.Namespace, system: Any, data: dict[str, Any]) -> None:
     """What cannot be written is said before the run, not after."""
+    if options.save is not None and os.path.lexists(place(options.save)):
+        raise FileExistsError(f"--save {options.save}: it exists already; give another name, or remove it first.")
     if options.steps == 0 and (options.plot or options.animate):
         raise ValueError("there is nothing to draw after --steps 0.")
     if options.seconds is not None and not options.animate:
         raise ValueError("--seconds is the length of a film; give --animate FILE with it.")
     if options.seconds is not None and not options.seconds > 0:
         raise ValueError(f"--seconds must be more than 0; it is {options.seconds:g}.")
+    for option in ("plot", "animate"):
+        if getattr(options, option) == "":
+            raise ValueError(
+                f"--{option} needs the name of a file, such as run.{'png' if option == 'plot' else 'gif'}."
+            )
     if options.plot:
         from discrete_hamel import plots
 
@@ -109,6 +121,16 @@ def _refuse_outputs(options: argparse.Namespace, system: Any, data: dict[str, An
 
         animate.writer(Path(options.animate))
         animate.shapes_of(system, data["q"])
+        _refuse_length(abs(options.steps * data["h"]) if options.seconds is None else options.seconds)
+
+
+def _refuse_length(seconds: float) -> None:
+    """A film that would not end, or not fit into memory."""
+    if not seconds * RATE <= MOST_FRAMES:
+        raise ValueError(
+            f"a film of {seconds:g} seconds has {seconds * RATE:.0f} frames, more than {MOST_FRAMES}; with --seconds "
+            f"{MOST_FRAMES / RATE:g} or less it fits: the motion is shown faster then."
+        )
 
 
 def _parameters(kind: type, settings: Sequence[str]) -> dict[str, Any]:

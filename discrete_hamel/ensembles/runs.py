@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from typing import Any
 
 import jax
@@ -51,7 +52,7 @@ def ensemble(
     Whatever differs has a leading axis of members: q, xi (or v), and any of the system's parameters; or `system` is a
     list (which leaves no doubt: three masses of three members could also be one member's). Kept is the last node; with
     `save_every` the first and each so-many-th; with a `Reduction` what that makes of them. A member that fails does not
-    stop the others: it has NaN from there on, a `failure` and a `reason`.
+    stop the others: it has NaN from there on (a reduction keeps what it had), a `failure` and a `reason`.
 
     The members are run in blocks, by `workers` threads (one a core if nothing is said). With `store`, the path of a
     Zarr store, each block is written when it is done, and `resume=True` leaves out those that are there. Under
@@ -82,16 +83,17 @@ def ensemble(
     run = Run(members, scheme, h, steps, every, save_every is not None, reduction, workers, compiled)
     team = processes.team()
     place = None if store is None else Shards(store, run.contents, run.manifest(), len(members), resume, team)
-    mine = run.blocks() if place is None else place.missing()
-    mine = team.share(mine)
-    with Progress(len(members) * steps, progress, unit="member-steps") as bar:
-        results = run.results(mine, None if place is None else place.write, bar)
     attributes = {"path": run.path, "path_reason": run.why_plain, "h": float(h), "scheme": repr(scheme)}
-    if place is not None:
+    bar = Progress(len(members) * steps, progress, unit="member-steps")
+    if place is None:
+        with bar:
+            results = run.results(team.share(run.blocks()), None, bar)
+        return dataset(run.contents, team.together(run.contents, results, len(members)), attributes)
+    with closing(place):
+        with bar:
+            run.results(team.share(place.missing()), place.write, bar)
         team.all_done(f"Finished blocks are in {store}; launch the same command again with resume=True to go on")
-        return place.opened(attributes)
-    arrays = team.together(run.contents, results, len(members))
-    return dataset(run.contents, arrays, attributes)
+    return place.opened(attributes)
 
 
 class Run:
@@ -115,6 +117,7 @@ class Run:
         self.axes = members.axes
         able = int(np.argmax(members.why == Why.WELL))
         sample = one(members.system, members.axes, able)
+        kept = reductions.kept(reduction, sample, members.q[able], members.xi[able])
         scheme.check(sample, jnp.asarray(members.q[able]))
         state = plain.begun((None,) * len(self.axes), sample, scheme, h, members.q[able][None], members.xi[able][None])
         state = jax.tree.map(lambda leaf: leaf[0], state)
@@ -133,9 +136,6 @@ class Run:
         self.task = Task(scheme, h, every, None if isinstance(bundle, str) else bundle, capacity, self.size)
         n = members.xi.shape[1]
         self.widths = (state.q.shape[0], state.p.shape[0], n)
-        kept = None
-        if reduction is not None:
-            kept = jax.eval_shape(lambda *a: reduction.start(*a), sample, members.q[able], members.xi[able])
         saved = np.arange(0 if first_too else 1, self.nodes + 1) * every
         self.contents: Contents = contents(sample, self.widths, saved, float(h), kept, self.size)
 
@@ -186,7 +186,7 @@ class Run:
         )
         batch = Batch(self.task, system, self.axes, q, xi, members.why[who])
         parts: list[np.ndarray] = []
-        fold = None if self.reduction is None else Fold(self.reduction, self.axes, system, q, xi, self.size)
+        fold = None if self.reduction is None else reductions.Fold(self.reduction, self.axes, system, q, xi, self.size)
         if self.first_too and fold is None:
             first = np.concatenate([q, np.asarray(batch.states.p), xi], axis=1).T[None]
             parts.append(np.where(batch.why == Why.WELL, first, np.nan))
@@ -213,36 +213,6 @@ def _split(rows: np.ndarray, widths: Iterable[int]) -> dict[str, np.ndarray]:
     ends = np.cumsum(list(widths))[:-1]
     members = np.ascontiguousarray(rows.transpose(2, 0, 1))
     return dict(zip(("q", "p", "xi"), np.split(members, ends, axis=2), strict=True))
-
-
-class Fold:
-    """A reduction on its way through the nodes of a block."""
-
-    def __init__(
-        self, reduction: Reduction, axes: plain.Axes, system: Any, q: np.ndarray, xi: np.ndarray, size: int
-    ) -> None:
-        self.reduction, self.axes, self.count, self.more = reduction, axes, len(q), size - len(q)
-        leaves, tree = jax.tree.flatten(system)
-        parts = [a if axis is None else self._padded(a) for a, axis in zip(leaves, axes, strict=True)]
-        self.system = jax.tree.unflatten(tree, parts)
-        self.kept = reductions.first(reduction, axes, self.system, self._padded(q), self._padded(xi))
-
-    def _padded(self, a: np.ndarray) -> np.ndarray:
-        return np.concatenate([a, np.repeat(a[-1:], self.more, axis=0)])
-
-    def take(self, q: np.ndarray, xi: np.ndarray, count: np.ndarray, capacity: int) -> None:
-        """Some nodes, (nodes, components, members)."""
-
-        def whole(a: np.ndarray) -> np.ndarray:
-            a = np.pad(a, ((0, capacity - len(a)), (0, 0), (0, self.more)))
-            return np.nan_to_num(a.transpose(0, 2, 1))
-
-        counts = np.pad(count, (0, self.more))
-        self.kept = reductions.folded(self.reduction, self.axes, self.kept, self.system, whole(q), whole(xi), counts)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """What was kept of each member, up to its end."""
-        return {name: np.asarray(value)[: self.count] for name, value in self.kept.items()}
 
 
 def cores() -> int:

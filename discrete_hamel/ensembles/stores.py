@@ -1,5 +1,6 @@
 """The store of an ensemble: one Zarr store, a chunk for each block of members, each written whole by whoever ran it."""
 
+import errno
 import hashlib
 import json
 import os
@@ -14,14 +15,17 @@ import numpy as np
 from discrete_hamel.ensembles.batches import Task
 from discrete_hamel.ensembles.members import Members, one
 from discrete_hamel.ensembles.processes import Team
+from discrete_hamel.ensembles.reductions import code, kept
 from discrete_hamel.ensembles.results import Contents, told
-from discrete_hamel.failures import StoreDamaged
-from discrete_hamel.stores import files
+from discrete_hamel.failures import StoreBusy, StoreDamaged
+from discrete_hamel.stores import files, requests
 from discrete_hamel.stores.columns import Column
+from discrete_hamel.stores.lock import Lock
 from discrete_hamel.stores.manifest import described, differences, versions
 from discrete_hamel.stores.reading import METADATA, checksum
 
 KIND = "ensemble 1"
+LOCK = "member/.lock"  # beside a label, where readers of Zarr do not look
 
 
 def manifest(members: Members, task: Task, nodes: int, first_too: bool, size: int, reduction: Any) -> dict[str, Any]:
@@ -35,7 +39,9 @@ def manifest(members: Members, task: Task, nodes: int, first_too: bool, size: in
         jax.tree_util.keystr(path).lstrip("."): _digest(leaf)
         for path, leaf in jax.tree_util.tree_leaves_with_path((members.system, members.q, members.xi))
     }
-    folded = None if reduction is None else [f.__qualname__ for f in reduction]
+    equations = dict(whole["equations"])
+    if reduction is not None:
+        equations |= code(reduction, sample, members.q[able], members.xi[able])
     described_as = described(sample) or {}
     return whole | {
         "kind": KIND,
@@ -46,7 +52,8 @@ def manifest(members: Members, task: Task, nodes: int, first_too: bool, size: in
         "first node too": first_too,
         "members": len(members),
         "block": size,
-        "reduction": folded,
+        "equations": equations,
+        "keeps": sorted(kept(reduction, sample, members.q[able], members.xi[able]) or ()),
     }
 
 
@@ -60,8 +67,9 @@ class Shards:
     def __init__(
         self, path: Any, contents: Contents, made_from: dict[str, Any], members: int, resume: bool, team: Team
     ) -> None:
-        self.path, self.contents, self.members = Path(path), contents, members
+        self.path, self.contents, self.members = requests.place(path), contents, members
         self.size = next(iter(contents.columns.values())).chunk
+        self.lock: Lock | None = None  # held by the first process for all of its launch
         if team.first:
             team.attempt(lambda: self._taken_up(made_from) if resume and self.path.exists() else self._made(made_from))
         else:
@@ -93,10 +101,14 @@ class Shards:
             whole = json.dumps({"zarr_consolidated_format": 1, "metadata": metadata}).encode()
             batch.put(place / METADATA, [whole])
             batch.finish()
+            self._lock(place)
             os.rename(place, self.path)
             files.flushed(self.path.absolute().parent)
-        except OSError:
+        except OSError as error:
+            self.close()
             shutil.rmtree(place, ignore_errors=True)
+            if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+                raise StoreBusy(f"{self.path} has just been made by another launch.") from None
             raise
 
     def _taken_up(self, made_from: dict[str, Any]) -> None:
@@ -104,10 +116,32 @@ class Shards:
         stored = stored_manifest(self.path)
         if differing := differences(stored, json.loads(json.dumps(made_from))):
             raise ValueError(
-                f"{self.path} was made by another ensemble; it differs in "
+                f"{self.path} was made by another ensemble (stored -> asked for): "
                 + "; ".join(differing)
                 + ". Give another store."
             )
+        try:
+            self._lock(self.path)
+        except StoreBusy:
+            raise
+        except OSError:
+            if self.missing():
+                raise
+            # A whole store may lie where nobody can write: it is only read.
+
+    def _lock(self, place: Path) -> None:
+        """One launch at a time, where the file system has locks; some of those that clusters share have none."""
+        try:
+            self.lock = Lock(place, self.path, LOCK)
+        except OSError as error:
+            if error.errno not in (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK):
+                raise
+
+    def close(self) -> None:
+        """Let other launches write."""
+        if self.lock is not None:
+            self.lock.release()
+            self.lock = None
 
     def missing(self) -> list[int]:
         """The blocks of which some chunk is not there, or damaged."""
@@ -153,5 +187,5 @@ def stored_manifest(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is not the store of an ensemble, or its {METADATA} is damaged.") from None
     if made_from.get("kind") != KIND:
-        raise ValueError(f"{path} is not the store of an ensemble (kind {made_from.get('kind')!r}, wanted {KIND!r}).")
+        raise ValueError(f"{path} is the store of one run, not of an ensemble; dh.load reads it.")
     return made_from

@@ -13,10 +13,10 @@ PLACE = "time/.lock"  # beside chunks, where readers of Zarr do not look
 class Lock:
     """Held from its making until `release`; a second one on the same store is refused, with who holds the first."""
 
-    def __init__(self, store: Path, shown: Path) -> None:
+    def __init__(self, store: Path, shown: Path, place: str = PLACE) -> None:
         import fcntl  # not on Windows, where only this part of the library is missing
 
-        path = store / PLACE
+        path = store / place
         path.parent.mkdir(exist_ok=True)
         self.handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         try:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel import checks, schemes, systems
+from discrete_hamel import checks, schemes
 from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.pytrees import is_static
 from discrete_hamel.schemes.scheme import Scheme
@@ -53,7 +53,12 @@ def _digest(name: str, structure: Any, shapes: tuple) -> str:
     `structure` and `shapes` are those of (the object, the arguments).
     """
     thing, *given = jax.tree.unflatten(structure, [jax.ShapeDtypeStruct(*shape) for shape in shapes])
-    closed = jax.make_jaxpr(lambda thing, *given: getattr(thing, name)(*given))(thing, *given)
+    return digest(lambda thing, *given: getattr(thing, name)(*given), thing, *given)
+
+
+def digest(function: Any, *given: Any) -> str:
+    """Of a function's operations and constants, traced with arguments of these shapes."""
+    closed = jax.make_jaxpr(function)(*given)
     text = NOWHERE.sub("", str(closed.jaxpr)).encode()
     for constant in closed.consts:
         text += np.asarray(constant).tobytes()
@@ -126,45 +131,44 @@ def _short(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def rebuilt_system(described_as: dict[str, Any], given: System | None, q: np.ndarray, path: Any) -> System:
-    """The system of a store: of the catalogue, or as given, which has to agree with what the store says of it."""
-    if given is None:
-        return rebuilt(described_as, systems, "system", path)
-    ready = checks.canonical(given).at(jnp.asarray(q))
-    mine: dict[str, Any] = described(ready) or {}
+def agreeing(kind: str, given: Any, described_as: dict[str, Any], path: Any) -> Any:
+    """The system or scheme given, which has to agree with what the store says of it."""
+    mine: dict[str, Any] = described(given) or {}
     if mine["class"] != described_as["class"]:
-        raise ValueError(f"{path} holds a {described_as['class']}, the system given is a {mine['class']}.")
-    differing = [k for k in described_as["leaves"] if mine["leaves"].get(k) != described_as["leaves"][k]]
-    if differing or set(mine["leaves"]) != set(described_as["leaves"]):
-        name = differing[0] if differing else sorted(set(mine["leaves"]) ^ set(described_as["leaves"]))[0]
-        raise ValueError(
-            f"the system given differs from the one in {path}: {name} is {mine['leaves'].get(name)}, "
-            f"stored {described_as['leaves'].get(name)}."
-        )
-    return ready
+        raise ValueError(f"{path} holds a {described_as['class']}, the {kind} given is a {mine['class']}.")
+    for part in ("fields", "leaves"):
+        ours, stored = mine[part], described_as[part]
+        for name in sorted({**ours, **stored}):
+            if ours.get(name) != stored.get(name):
+                raise ValueError(
+                    f"the {kind} given differs from the one in {path}: {name} is {_short(ours.get(name))}, "
+                    f"stored {_short(stored.get(name))}."
+                )
+    return given
 
 
-def rebuilt(described_as: dict[str, Any], catalogue: Any, kind: str, path: Any) -> Any:
-    """An object of a class in the library's own catalogue, with the stored leaves; nothing else is ever called."""
+def rebuilt(described_as: dict[str, Any], catalogue: Any) -> Any:
+    """An object of a class in the library's own catalogue, with the stored leaves; nothing else is ever called.
+
+    None if it cannot be made from data alone.
+    """
     name = described_as["class"]
-    blank = None
-    if name in catalogue.__all__:
-        try:
-            blank = checks.canonical(getattr(catalogue, name)(**_believed(described_as["fields"])))
-        except (TypeError, ValueError):
-            blank = None  # has fields without defaults, or has never been made like this
-    same = blank is not None and NOWHERE.sub("", str(jax.tree.structure(blank))) == described_as["structure"]
-    if not same:
-        raise ValueError(
-            f"the {kind} of {path}, {name}, cannot be rebuilt from data alone"
-            + ("; give it: load(path, system=...)." if kind == "system" else ".")
-        )
+    if name not in catalogue.__all__:
+        return None
+    try:
+        blank = checks.canonical(getattr(catalogue, name)(**_believed(described_as["fields"])))
+    except (TypeError, ValueError):
+        return None  # has fields without defaults, or has never been made like this
+    if NOWHERE.sub("", str(jax.tree.structure(blank))) != described_as["structure"]:
+        return None
     return jax.tree.unflatten(jax.tree.structure(blank), [jnp.asarray(v) for v in described_as["leaves"].values()])
 
 
 def _believed(fields: dict[str, Any]) -> dict[str, Any]:
     """Of what a store says of an object's fields, what may go into its making."""
-    within = {k: rebuilt(v, schemes, "scheme", "the store") for k, v in fields.items() if isinstance(v, dict)}
+    within = {k: rebuilt(v, schemes) for k, v in fields.items() if isinstance(v, dict)}
+    if None in within.values():
+        raise ValueError("a scheme within cannot be rebuilt.")
     return within | {
         k: v for k, v in fields.items() if isinstance(v, bool | str) or (isinstance(v, int) and v < LARGEST)
     }

@@ -29,6 +29,11 @@ class Contents:
             raise FileNotFoundError(f"there is no store at {path}.")
         metadata = _metadata(path)
         self.manifest: dict[str, Any] = json.loads(metadata[".zattrs"]["discrete_hamel"])
+        if "kind" in self.manifest:
+            raise ValueError(
+                f"{path} is the store of an ensemble, not of one run: xarray.open_zarr({str(path)!r}) reads it, and "
+                "dh.ensemble with store=... and resume=True goes on with it."
+            )
         if self.manifest["format"] != FORMAT:
             raise ValueError(
                 f"{path} has format {self.manifest['format']}, this version of discrete_hamel reads {FORMAT}; "

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -98,6 +99,50 @@ def test_another_ensemble_is_refused_and_the_difference_told(tmp_path):
             ensemble(SLEIGH, **(DATA | change), store=store, resume=True)
     with pytest.raises(ValueError, match="offset|start"):
         ensemble(dh.systems.ChaplyginSleigh(offset=0.3), **DATA, store=store, resume=True)
+
+
+def highest(sign):
+    return dh.Reduction(
+        start=lambda system, q, xi: {"highest": sign * q[1]},
+        update=lambda kept, system, q, xi: {"highest": jnp.maximum(kept["highest"], sign * q[1])},
+    )
+
+
+def test_another_reduction_of_the_same_name_is_refused(tmp_path):
+    store, data = tmp_path / "runs.zarr", DATA | {"xi": XI[:128]}
+    made = ensemble(SLEIGH, **data, reduction=highest(1.0), store=store)
+    again = ensemble(SLEIGH, **data, reduction=highest(1.0), store=store, resume=True)  # new functions, the same code
+    assert np.array_equal(made.highest, again.highest)
+    with pytest.raises(ValueError, match="the code of the reduction's update has changed"):
+        ensemble(SLEIGH, **data, reduction=highest(-1.0), store=store, resume=True)
+    with pytest.raises(ValueError, match="keeps"):
+        ensemble(SLEIGH, **data, store=store, resume=True)
+
+
+def test_an_ensembles_store_is_not_taken_for_a_runs_nor_the_other_way(tmp_path):
+    ensemble(SLEIGH, **DATA, store=tmp_path / "runs.zarr")
+    with pytest.raises(ValueError, match=r"store of an ensemble, not of one run: xarray.open_zarr.* resume=True"):
+        dh.load(tmp_path / "runs.zarr")
+    dh.simulate(SLEIGH, q=[0.1, 0, 0], xi=[1.0, -0.3], h=0.02, steps=30, store=tmp_path / "run.zarr")
+    with pytest.raises(ValueError, match="store of one run, not of an ensemble"):
+        ensemble(SLEIGH, **DATA, store=tmp_path / "run.zarr", resume=True)
+
+
+def test_a_second_launch_is_refused_while_the_first_writes(tmp_path, in_memory, monkeypatch):
+    store, whole, refusals = tmp_path / "runs.zarr", runs.Run.block, []
+
+    def meanwhile(self, number):
+        monkeypatch.setattr(runs.Run, "block", whole)
+        with pytest.raises(dh.StoreBusy, match=f"is being written by process {os.getpid()}") as refusal:
+            ensemble(SLEIGH, **DATA, store=store, resume=True)
+        refusals.append(refusal)
+        return whole(self, number)
+
+    monkeypatch.setattr(runs.Run, "block", meanwhile)
+    ensemble(SLEIGH, **DATA, store=store, workers=1)
+    assert len(refusals) == 1
+    again = ensemble(SLEIGH, **DATA, store=store, resume=True)  # it was freed
+    assert np.array_equal(again.q, in_memory.q)
 
 
 SCRIPT = """

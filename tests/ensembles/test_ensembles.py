@@ -92,6 +92,51 @@ def test_a_reduction_sees_every_saved_node_and_keeps_what_it_says(saved):
     assert reduced.drift.values == pytest.approx(np.stack([4 * OFFSETS, np.full(MEMBERS, 4.0)], axis=1))
 
 
+def test_a_sum_that_starts_at_an_integer_is_not_cut_off():
+    quarters = Reduction(
+        start=lambda system, q, xi: {"sum": 0, "nodes": 0},
+        update=lambda kept, system, q, xi: {"sum": kept["sum"] + 0.25, "nodes": kept["nodes"] + 1},
+    )
+    summed = ensemble(sleighs(), Q, XI, h=H, steps=STEPS, save_every=10, reduction=quarters)
+    assert (summed["sum"].values == 1.0).all()
+    assert summed["sum"].dtype == float
+    assert (summed["nodes"].values == 4).all()
+    assert summed["nodes"].dtype == int
+
+
+def of(start, update):
+    return Reduction(lambda system, q, xi: start(q), lambda kept, system, q, xi: update(kept, q))
+
+
+MALFORMED = {
+    "other names": (of(lambda q: {"m": q[0]}, lambda k, q: {"n": q[0]}), "start .* returns m, update returns n"),
+    "another shape": (
+        of(lambda q: {"m": q[0]}, lambda k, q: {"m": k["m"] + q}),
+        r"\(\) from start and \(3,\) from update",
+    ),
+    "if": (of(lambda q: {"m": q[0]}, lambda k, q: k if q[0] > 0 else k), "update of the reduction cannot .* jnp.where"),
+    "raising": (of(lambda q: {"m": q[0]}, lambda k, q: {"m": k["l"]}), "update .* KeyError"),
+    "no dictionary": (of(lambda q: q[0], lambda k, q: k), "start .* returns an array; wanted is a dictionary"),
+    "forgotten return": (of(lambda q: {"m": q[0]}, lambda k, q: None), "update .* returns None"),
+    "empty": (of(lambda q: {}, lambda k, q: k), "an empty dictionary"),
+    "text": (of(lambda q: {"m": "high"}, lambda k, q: k), "start of the reduction cannot be evaluated"),
+    "complex": (of(lambda q: {"m": 1j * q[0]}, lambda k, q: k), "complex128"),
+    "no name": (of(lambda q: {"../m": q[0]}, lambda k, q: k), "the name '../m'"),
+    "a function": (lambda run: run, r"a dh.Reduction\(start, update\) of two functions"),
+    "no functions": (Reduction(1, None), r"a dh.Reduction\(start, update\) of two functions"),
+} | {
+    name: (of(lambda q, name=name: {name: q[0]}, lambda k, q: k), f"'{name}' is a name of the result's own")
+    for name in ("failure", "member", "q", "reason")
+}
+
+
+@pytest.mark.parametrize(("reduction", "sentence"), MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_reduction_is_refused_before_anything_runs(reduction, sentence, monkeypatch):
+    monkeypatch.setattr(runs, "bundle_for", lambda *_: pytest.fail("it ran"))
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        ensemble(sleighs(), Q, XI, h=H, steps=STEPS, save_every=10, reduction=reduction)
+
+
 def test_a_list_of_systems_is_the_same_as_a_leading_axis(final):
     listed = ensemble([dh.systems.ChaplyginSleigh(offset=float(a)) for a in OFFSETS], Q, XI, h=H, steps=STEPS)
     assert np.abs(listed.q.values - final.q.values).max() < 1e-13
@@ -135,6 +180,19 @@ def test_members_that_fail_are_marked_with_their_reason_and_spoil_nobody(compile
     free = 1 + marked.time.values  # k = 0
     assert marked.q.values[0, :, 0] == pytest.approx(free, rel=1e-13)
     assert np.isfinite(marked.q.values[2]).all()
+
+
+def test_a_reduction_of_a_member_that_fails_stops_where_it_does():
+    system = dh.from_quasivelocities(exploding, lambda q, k: jnp.eye(1), rank=1, params=np.array([0.0, 5.0]))
+    nodes = of(lambda q: {"nodes": 0, "largest": q[0]}, lambda k, q: {"nodes": k["nodes"] + 1, "largest": q[0]})
+    data = {"q": [1.0], "xi": [1.0], "h": 0.05, "steps": 100, "save_every": 1}
+    kept, saved = ensemble(system, **data, reduction=nodes), ensemble(system, **data)
+    done = saved.steps_done.values
+    assert (done[0], done[1] < 100) == (100, True)
+    assert np.array_equal(kept["nodes"], done)
+    assert np.array_equal(kept.largest, [saved.q.values[k, done[k], 0] for k in (0, 1)])
+    assert np.isnan(saved.q.values[1, done[1] + 1 :]).all()
+    assert np.isfinite(saved.residual.values).tolist() == [False, True]  # of the step that failed, of no other
 
 
 def test_a_member_whose_parameters_the_system_refuses_is_marked():
