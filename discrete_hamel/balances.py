@@ -1,6 +1,7 @@
 """Where energy comes from and goes to: the power of forces and moving constraints, the work along a run."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -10,7 +11,9 @@ from jax import Array
 from jax.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
-from discrete_hamel import frames, hamel
+from discrete_hamel import frames, gibbs_appell, hamel
+from discrete_hamel.nonlinear_systems import NonlinearSystem
+from discrete_hamel.schemes.step_density import TimeTransformed
 from discrete_hamel.system import System
 from discrete_hamel.trajectory import Trajectory
 
@@ -37,9 +40,19 @@ def power(system: System, q: ArrayLike, xi: ArrayLike) -> Supplied:
     (0.0, 0.0057)
     """
     q = jnp.asarray(q, float)
+    if isinstance(system, NonlinearSystem):
+        return _nonlinear_power(system, q, jnp.asarray(xi, float))
     system = system.at(q)
     xi = hamel.full(system, q, jnp.asarray(xi, float))
     return Supplied(system.force(q, xi) @ xi, hamel.reactions(system, q, xi) @ system.slip(q))
+
+
+def _nonlinear_power(system: NonlinearSystem, q: Array, z: Array) -> Supplied:
+    """<f, psi>, and what the reactions do where psi is not in the span of psi_z: the rest of E' along the motion."""
+    v = system.velocity(q, z)
+    _, rate = jax.jvp(partial(gibbs_appell.energy, system), (q, z), gibbs_appell.vector_field(system, q, z))
+    forces = system.force(q, v) @ v
+    return Supplied(forces, rate - forces)
 
 
 def moving_energy(system: System, q: ArrayLike, xi: ArrayLike, field: Callable | None = None) -> Array:
@@ -75,7 +88,8 @@ def work(trajectory: Trajectory) -> Supplied:
 
 
 def _on_intervals(run: Trajectory) -> Supplied:
-    tau = getattr(run.scheme, "tau", 0.5)
+    scheme: Any = run.scheme.scheme if isinstance(run.scheme, TimeTransformed) else run.scheme
+    tau = getattr(scheme, "tau", 0.5)
     inside = run.replace(q=(1 - tau) * run.q[:-1] + tau * run.q[1:], xi=run.xi_mid)
     h = run.t[1:] - run.t[:-1]
     return Supplied(*(_summed(h * part) for part in inside._evaluate(power)))

@@ -55,8 +55,10 @@ def optimal_control(
     """The inputs that take the system from (q, xi) to goal(q, p) = 0 at least cost(q, xi, u).
 
     `actuated`, u to System, puts the input into the system, say as `params` of `forced`. `u`, (K, inputs), is the guess
-    whose run the search starts from, of as many steps as are wanted; a local minimum near it is found. The system must
-    be controllable to first order about that run: from rest a car that drives straight on cannot park beside itself.
+    whose run the search starts from, of as many steps as are wanted. What is found meets the conditions of first order:
+    a local minimum, for a cost that is convex in what the goal leaves free; that it is one is not checked. The system
+    must be controllable to first order about that run: from rest a car that drives straight on cannot park beside
+    itself.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh(offset=0.0)

@@ -13,8 +13,11 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.around import Around
+from discrete_hamel.nonlinear_systems import need_frame
 from discrete_hamel.prescribed import timed
 from discrete_hamel.system import System
+
+FORCE = "its force, force(q, qdot), is given to dh.nonlinear or a method of its class"
 
 
 def forced(system: System, force: Callable, *, params: Any = None) -> System:
@@ -29,6 +32,7 @@ def forced(system: System, force: Callable, *, params: Any = None) -> System:
     >>> round(float(traj.xi[-1, 1]), 12), round(float(dh.work(traj).forces[-1]), 12)    # m v = f t, W = m v^2 / 2
     (1.0, 0.5)
     """
+    need_frame(system, "forced", FORCE)
     return Forced(system, _given, force, params)
 
 
@@ -42,6 +46,7 @@ def damped(system: System, dissipation: Callable, *, params: Any = None) -> Syst
     >>> bool(dh.power(dragged, [0.0, 0, 0], [1.0, 2.0]).forces == -0.3 * (1 + 4))
     True
     """
+    need_frame(system, "damped", FORCE)
     return Forced(system, _rayleigh, dissipation, params)
 
 
@@ -50,6 +55,7 @@ def magnetic(system: System, form: Callable, *, params: Any = None) -> System:
 
     d/dt dL/dqdot - dL/dq = M qdot + lambda_a A^a,   f_j = Psi^a_j M_ab Psi^b_i xi^i     [MD] (2.2), (3.1)
     """
+    need_frame(system, "magnetic", FORCE)
     return Forced(system, _gyroscopic, form, params)
 
 
@@ -66,6 +72,7 @@ def controlled(system: System, u: Callable, *, params: Any = None) -> System:
     >>> run.q.shape
     (11, 4)
     """
+    need_frame(system, "controlled", FORCE)
     if system.clock is None:
         return Forced(timed(system), _input_beside_time, u, params)
     return Forced(system, _input, u, params)

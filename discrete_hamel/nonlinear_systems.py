@@ -62,6 +62,14 @@ class NonlinearSystem(System):
         self.frame(q)
 
 
+def need_frame(system: System, what: str, instead: str) -> None:
+    """Refuses a system whose constraints are not linear in the velocities."""
+    if isinstance(system, NonlinearSystem):
+        raise ValueError(
+            f"{what} needs a frame, and the constraints of {type(system).__name__} are nonlinear; {instead}."
+        )
+
+
 def nonlinear(
     L: Callable, velocity: Callable, m: int, *, force: Callable | None = None, params: Any = None
 ) -> NonlinearSystem:

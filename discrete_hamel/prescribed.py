@@ -11,6 +11,7 @@ from scipy.linalg import qr
 
 from discrete_hamel import frames
 from discrete_hamel.around import Around
+from discrete_hamel.nonlinear_systems import need_frame
 from discrete_hamel.pytrees import static
 from discrete_hamel.system import System
 
@@ -32,6 +33,7 @@ def prescribe(system: System, paths: Mapping[Any, Callable], *, params: Any = No
     >>> dh.simulate(car, q=[0.0, 0, 0, 0], xi=[1.0], h=0.02, steps=50).q.shape
     (51, 4)
     """
+    _without_clock(system)
     driven = tuple(_index(system, key) for key in paths)
     if len(set(driven)) < len(driven):
         raise ValueError(f"a coordinate is prescribed twice: {list(paths)}.")
@@ -51,7 +53,17 @@ def timed(system: System) -> System:
     >>> dh.timed(dh.systems.ChaplyginSleigh()).coordinates
     ('theta', 'x', 'y', 't')
     """
+    _without_clock(system)
     return InTime(system, (), (), None, ())
+
+
+def _without_clock(system: System) -> None:
+    need_frame(system, "prescribed motion", "put the paths into its Lagrangian and its velocities")
+    if system.clock is not None:
+        raise ValueError(
+            "this system has time among its coordinates already. Prescribe all paths in one call, before an input u(t) "
+            "or a clock is added: controlled(prescribe(system, {...}), u)."
+        )
 
 
 class InTime(Around):

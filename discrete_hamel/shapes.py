@@ -53,9 +53,12 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
 
 
 def step_density(h: Any, q: Array, xi: Array) -> None:
-    """Refuses a step h(q, xi) that is not one number."""
+    """Refuses a step h(q, xi) that is not one number, or not positive at the start."""
     if (shape := _shape("h(q, xi)", h, q, xi).shape) != ():
         raise ValueError(f"h(q, xi) must return one number, the step's size; it returns shape {shape}.")
+    size = h(q, xi)
+    if not isinstance(size, jax.core.Tracer) and not (size > 0 and jnp.isfinite(size)):
+        raise ValueError(f"h(q, xi) is {float(size):g} at the start; the step's size must be positive and finite.")
 
 
 def _shape(name: str, function: Any, *arguments: Any) -> Any:

@@ -235,3 +235,33 @@ def test_a_traced_value_that_simulate_is_not_given():
     with pytest.raises(ValueError, match=r"jax.grad or jax.vmap traces.*params=.*jax.jit"):
         jax.grad(end)(2.0)
     assert jnp.isfinite(jax.jit(jax.grad(end))(2.0))
+
+
+TWO_POINTS = dh.systems.TwoPointsParallelVelocities()
+TIMED = dh.timed(SLED)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (lambda: dh.forced(TWO_POINTS, lambda q, xi: xi), "forced needs a frame.*nonlinear.*dh.nonlinear"),
+        (lambda: dh.timed(TWO_POINTS), "prescribed motion needs a frame"),
+        (lambda: dh.prescribe(TIMED, {"theta": lambda t: t}), "has time among its coordinates already.*one call"),
+        (lambda: go(scheme=dh.CortesMartinez(2.0, 0.5)), "lagrangian_at is 2; .*between the nodes"),
+        (lambda: go(h=lambda q, xi: -0.1 + 0 * xi[0]), "is -0.1 at the start.*positive"),
+        (
+            lambda: dh.simulate(
+                dh.systems.SphericalPendulumCartesian(),
+                q=[0, 0, -1.5],
+                v=[0.1, 0, 0],
+                h=0.1,
+                steps=2,
+                scheme=dh.Rattle(),
+            ),
+            "off the holonomic constraint",
+        ),
+    ],
+)
+def test_misuse_is_refused_with_the_way_out(mistake, words):
+    with pytest.raises(ValueError, match=words):
+        mistake()

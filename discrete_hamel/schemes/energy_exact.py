@@ -67,7 +67,7 @@ class MeanValue(Pytree):
 
 
 class EnergyExact(Scheme):
-    """(E) z1 - z0 = h J((z0+z1)/2) Dbar H(z0, z1), z = (q, p): the energy stays to round-off, for any system and step.
+    """(E) z1 - z0 = h J((z0+z1)/2) Dbar H(z0, z1), z = (q, p): the energy stays to round-off, for any system.
 
     H(q, p) = <p, xi> - l(q, xi, b(q)), so that dH/dp = xi and dH/dq = -dl/dq; J holds Psi_D and c^k_ij mu_k. The
     Legendre map is never inverted: the velocities at z1 and at the points of the gradient are unknowns of the one
@@ -75,7 +75,8 @@ class EnergyExact(Scheme):
 
     With a force, H changes by exactly h <f, mean xi>. With a slip the motion itself does not conserve the energy; H is
     then the moving energy E - <mu_U, b>, exact where its balance vanishes at midpoints as it does on the motion, and
-    of second order otherwise. `gradient` is MeanValue(number) or Gonzalez().
+    of second order otherwise. `gradient` is MeanValue(number), whose quadrature limits the step (large ones need more
+    points), or Gonzalez(), exact at any step for which Newton's method converges.
     """
 
     gradient: Any = MeanValue()

@@ -1,7 +1,9 @@
 """RATTLE, for holonomic constraints in redundant coordinates."""
 
+from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -10,6 +12,8 @@ from discrete_hamel.schemes.coordinates import covector, need_square, refuse_dep
 from discrete_hamel.schemes.scheme import Scheme, State
 from discrete_hamel.schemes.stormer_verlet import momentum_balance
 from discrete_hamel.system import System
+
+OFF = 1e-8  # how far off the constraint a start may be, relative to its sizes
 
 
 class Rattle(Scheme):
@@ -29,6 +33,8 @@ class Rattle(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         refuse_dependent(system, q, "Rattle")
+        if getattr(system, "constraint", None) is not None:
+            _on_and_along(system, q)
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         if getattr(system, "constraint", None) is None:
@@ -67,6 +73,24 @@ class Rattle(Scheme):
     def equation(self, system: System, row: int) -> str:
         n = len(system.coordinates)
         return momentum_balance(system, row) if not n or row < 2 * n else f"the holonomic constraint {row - 2 * n}"
+
+
+def _on_and_along(system: Any, q: Array) -> None:
+    """Refuses a start off g = 0, and velocities of D across it."""
+    psi = system.frame(q)
+    slope = jax.jacfwd(partial(_constraint, system))(q)
+    if len(slope) != psi.shape[1] - system.rank:
+        return  # `start` says so
+    scale, off = float(jnp.max(jnp.abs(slope))), float(jnp.max(jnp.abs(_constraint(system, q))))
+    if off > OFF * scale * (1 + float(jnp.max(jnp.abs(q)))):
+        raise ValueError(f"the initial q is off the holonomic constraint: constraint(q) is {off:.3g} there, not 0.")
+    along = psi[:, : system.rank]
+    across = float(jnp.max(jnp.abs(slope @ along)))
+    if across > OFF * scale * float(jnp.max(jnp.abs(along))):
+        raise ValueError(
+            f"the free velocities of {type(system).__name__} are not along constraint(q) = 0: they change it at rates "
+            f"up to {across:.3g}. Rattle needs a frame whose first {system.rank} fields are tangent to it."
+        )
 
 
 def _constraint(system: Any, q: Array) -> Array:
