@@ -2,7 +2,7 @@
 
 Prints, for the string (TridiagonalTension), the sphere field and the beam (NeighbourHamel), the time of a step and of a
 step a point, and the ratio to the line above; a linear cost has the ratio of the points. The loop is one's own
-(dh.start, dh.step), as `simulate` looks at dense matrices before it starts.
+(dh.start, dh.step), without what `simulate` keeps and looks at.
 """
 
 import sys

@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel import hamel
+from discrete_hamel import frames, hamel
 from discrete_hamel.inputs import explained, floats, short
+from discrete_hamel.many_coordinates import facts as facts_of_many
+from discrete_hamel.many_coordinates import refuse_not_finite
 from discrete_hamel.nonlinear_data import nonlinear_data
 from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.shapes import shapes
@@ -94,7 +96,7 @@ def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
 
 
 def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
-    """The system ready at q, q, and xi with all n components, checked."""
+    """The system ready at q, q, and xi with all n components, checked; `many_coordinates` says how where q is long."""
     q = vector("q", q)
     if (xi is None) == (v is None):
         raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
@@ -127,7 +129,7 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
         return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
     with explained("the system at the initial data"):
         try:
-            found = _facts(system, q, jnp.zeros(n) if xi is None else xi)
+            found = (facts_of_many if frames.many(q) else _facts)(system, q, jnp.zeros(n) if xi is None else xi)
         except ValueError as error:
             if "compiler_options" not in str(error):  # JAX's word for a jit that is not the outermost
                 raise
@@ -136,12 +138,15 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
                 "given: hand it over as params=..., or put jax.jit around what is differentiated."
             ) from None
         facts = {name: np.asarray(value) for name, value in found.items()}
-    _finite({"frame(q)": facts["frame(q)"]}, q)
-    _independent(system, facts["frame(q)"], q)
-    _finite(facts, q)
-    _regular(system, facts["inertia"])
-    if xi is None:
-        xi = _from_velocity(system, q, v, facts["frame(q)"])
+    if frames.many(q):
+        refuse_not_finite(facts)
+    else:
+        _finite({"frame(q)": facts["frame(q)"]}, q)
+        _independent(system, facts["frame(q)"], q)
+        _finite(facts, q)
+        _regular(system, facts["inertia"])
+    if xi is None:  # xi from v needs the frame, however long q
+        xi = _from_velocity(system, q, v, facts["frame(q)"] if "frame(q)" in facts else np.asarray(system.frame(q)))
     elif len(xi) == m:
         xi = jnp.concatenate([xi, jnp.asarray(facts["slip(q)"])])
     _on_constraint(system, np.asarray(xi), facts["slip(q)"])

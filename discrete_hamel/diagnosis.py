@@ -18,6 +18,13 @@ DEGENERATE = 1e8  # condition at which a frame is as good as singular
 
 
 @jax.jit
+def _first_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array]:
+    """The residual at the guess, and the step's size: of a field of many points no more, its Jacobian being dense."""
+    scheme, state, h = scheme.unsolved(system, state, h)
+    return scheme.residual(system, state, h, scheme.guess(system, state, h)), h
+
+
+@jax.jit
 def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array, Array, Array]:
     scheme, state, h = scheme.unsolved(system, state, h)
 
@@ -32,7 +39,11 @@ def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[A
 
 def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: int, report: Report) -> RunFailed:
     """The failure of the step after `steps` good ones."""
-    at_end, at_guess, psi, size_of_step = (np.asarray(a) for a in _last_try(system, scheme, state, h))
+    many = frames.many(state.q)
+    if many:
+        at_guess, size_of_step = (np.asarray(a) for a in _first_try(system, scheme, state, h))
+    else:
+        at_end, at_guess, psi, size_of_step = (np.asarray(a) for a in _last_try(system, scheme, state, h))
     clock = scheme.time(state)
     t = steps * float(h) if clock is None else float(clock)
     where = f"step {steps + 1} (from t = {t:g} with h = {float(size_of_step):g})"
@@ -48,6 +59,13 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
             "Lagrangian, frame, structure, slip or force returns NaN or inf there: a pole of the coordinates, a "
             "division by zero, or a step that jumps out of their domain. Look at that point, or try a smaller h."
         )
+    remedy = "Try a smaller step" + (f", h = {float(h) / 4:g} say" if clock is None else " density")
+    remedy += "; what was computed is in .trajectory."
+    if many:
+        left = f"a residual of norm {float(report.residual):.1e}"
+        return NewtonFailed(
+            f"{where}: Newton's method left {left} after {int(report.iterations)} iterations, near {position}. {remedy}"
+        )
     size = np.where(np.isfinite(at_end), np.abs(at_end), np.inf)
     row = int(np.argmax(size))
     left = f"a residual of {size[row]:.1e}" if np.isfinite(size[row]) else "values that are not finite"
@@ -58,8 +76,7 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
     bad = frames.condition(psi[:, : system.rank])
     if bad > DEGENERATE:
         message += f"The frame is nearly singular there (condition {bad:.1e}): change coordinates or fields. "
-    remedy = "Try a smaller step" + (f", h = {float(h) / 4:g} say" if clock is None else " density")
-    return NewtonFailed(message + f"{remedy}; what was computed is in .trajectory.")
+    return NewtonFailed(message + remedy)
 
 
 def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:

@@ -4,6 +4,7 @@ A frame is a function q -> Psi(q), an N x n matrix whose columns are the fields 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,19 @@ from jax import Array
 
 Frame = Callable[[Array], Array]
 Structure = Callable[[Array], Array]
+
+MANY = 200  # coordinates beyond which nothing that is asked of a system as a whole forms a dense matrix
+
+
+def many(q: Array) -> bool:
+    """Whether a dense N x n matrix is to be avoided."""
+    return q.shape[-1] > MANY
+
+
+def moved(system: Any, q: Array, xi: Array) -> Array:
+    """qdot = Psi(q) xi: with many coordinates by the system's own map `velocity(q, xi)`, where it has one."""
+    own = getattr(system, "velocity", None)
+    return own(q, xi) if many(q) and callable(own) else system.frame(q) @ xi
 
 
 def left_inverse(psi: Array, velocity: Array) -> Array:

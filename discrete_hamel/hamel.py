@@ -149,7 +149,7 @@ def reactions(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
 def velocities(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     """qdot = Psi(q) xi."""
     system, q, xi = _arguments(system, q, xi)
-    return system.frame(q) @ xi
+    return frames.moved(system, q, xi)
 
 
 @_or(gibbs_appell.quasivelocities)

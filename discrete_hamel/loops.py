@@ -1,5 +1,6 @@
 """The two loops under `simulate`: a differentiable scan, and a chunked run on the host that never recompiles."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -24,6 +25,7 @@ from discrete_hamel.system import System
 from discrete_hamel.trajectory import RunReport, Trajectory, times
 
 CHUNK = 4096  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
+COORDINATES = 2**20  # that these nodes have at most all together: fields of many points take shorter calls
 FEW = 64  # after a failure of the compiled step the plain path goes on up to a multiple of so many intervals
 CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is longer
 
@@ -76,11 +78,16 @@ def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, interval
     return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)
 
 
-@jax.jit
+def _length(q: Array) -> int:
+    """Nodes of a compiled call: of the shape of q alone, so that nothing recompiles."""
+    return max(1, min(CHUNK, COORDINATES // max(1, q.size)))
+
+
+@partial(jax.jit, static_argnames="length")
 def _chunk(
-    system: System, scheme: Scheme, state: State, h: Array, intervals: Array, save_every: Array
+    system: System, scheme: Scheme, state: State, h: Array, intervals: Array, save_every: Array, length: int = CHUNK
 ) -> tuple[State, Array, Report, tuple, Any]:
-    """Up to CHUNK intervals of `save_every` steps each, ended early by a failed step; both numbers are traced.
+    """Up to `length` intervals of `save_every` steps each, ended early by a failed step; both numbers are traced.
 
     Returns the last good state, the number of good steps, the report of the last step tried, what was saved, and the
     times of the nodes where the scheme keeps them.
@@ -88,7 +95,7 @@ def _chunk(
     n = jax.eval_shape(scheme.velocity, system, state).shape[0]
 
     def buffer(leaf: Array) -> Array:
-        return jnp.zeros((CHUNK, *leaf.shape), leaf.dtype)
+        return jnp.zeros((length, *leaf.shape), leaf.dtype)
 
     well = Report(jnp.asarray(True), jnp.asarray(0), jnp.zeros((), h.dtype))
     saved = (jax.tree.map(buffer, state), buffer(jnp.zeros(n)), jax.tree.map(buffer, well))
@@ -112,13 +119,14 @@ def _chunk(
         node = jax.tree.map(lambda leaf: leaf[k], saved[0])
         return xi.at[k].set(scheme.velocity(system, node))
 
-    xi = lax.fori_loop(0, done // save_every, velocity, jnp.zeros((CHUNK, n), h.dtype))
+    xi = lax.fori_loop(0, done // save_every, velocity, jnp.zeros((length, n), h.dtype))
     return state, done, solve, (saved[0].q, saved[0].p, xi, *saved[1:]), scheme.time(saved[0])
 
 
 def _plain(system: System, scheme: Scheme, state: State, h: Array, ask: int, save_every: int) -> tuple:
     """A chunk by the plain path: state, steps done, a solve that failed, the whole intervals saved, and their clock."""
-    state, done, solve, saved, clock = _chunk(system, scheme, state, h, jnp.asarray(ask), jnp.asarray(save_every))
+    counts = jnp.asarray(ask), jnp.asarray(save_every)
+    state, done, solve, saved, clock = _chunk(system, scheme, state, h, *counts, length=_length(state.q))
     whole = int(done) // save_every
     return state, int(done), None if solve.converged else solve, _first(saved, whole), _first(clock, whole)
 
@@ -128,7 +136,7 @@ def _compiled(
 ) -> tuple[tuple, bool]:
     """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
     counts = jnp.asarray(ask), jnp.asarray(every)
-    state, whole, good, saved = compiled_chunk(stepper, CHUNK, system, scheme, state, h, *counts)
+    state, whole, good, saved = compiled_chunk(stepper, _length(state.q), system, scheme, state, h, *counts)
     return (state, int(whole) * every, None, _first(saved, int(whole)), None), not good
 
 
@@ -154,11 +162,13 @@ def run(
     """
     with explained(f"the start of {type(scheme).__name__}"):
         state, first = _start(system, scheme, q, xi, h)
-    stepper = stepper_for(CHUNK, system, scheme, state, h) if compiled else "asked for"
+    length, stepper = _length(q), "asked for"
+    if compiled:
+        stepper = stepper_for(length, system, scheme, state, h, reproducible=record.lasting)
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     (state, finished, plain_until), last = record.begin(state, first, path)
     failure: RunFailed | RunInterrupted | None = None
-    per_chunk = max(1, min(CHUNK, CHUNK_STEPS // save_every))
+    per_chunk = max(1, min(length, CHUNK_STEPS // save_every))
     with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests() as stops:
         while finished < intervals and failure is None and not record.failure:
             ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False

@@ -29,6 +29,7 @@ class Record(Protocol):
     """Takes a run's chunks in order; `failure`: what ended a run that is taken up again, and would end it again."""
 
     failure: RunFailed | None
+    lasting: bool  # whether it outlives the process, and may be gone on with in another
 
     def begin(self, state: Any, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
         """Take the first node, (q, p, xi); tell where to set out from, further on where a run is taken up again, and
@@ -47,6 +48,8 @@ class Record(Protocol):
 
 class Memory:
     """A run kept in memory."""
+
+    lasting = False
 
     def __init__(self, system: System, scheme: Scheme, h: Array, save_every: int) -> None:
         self.made_by = system, scheme, h

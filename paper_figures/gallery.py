@@ -1,4 +1,4 @@
-"""Runs figures and writes each as PDF, PNG and NPZ, with a line of progress; then the page of all that is there."""
+"""Runs figures and writes each as PDF, PNG and NPZ, some as films, with a line of progress; then the page of all."""
 
 import importlib
 import json
@@ -19,15 +19,15 @@ from paper_figures import FIGURES, page
 
 
 def figure_module(name: str) -> Any:
-    """The module of a figure: PARAMETERS, compute, draw, claims."""
+    """The module of a figure: PARAMETERS, compute, draw, claims; and animate, where it has a film."""
     return importlib.import_module(f"paper_figures.{name}")
 
 
-def write_all(names: list[str], out: Path, *, fast: bool = True, jobs: int = 1) -> bool:
+def write_all(names: list[str], out: Path, *, fast: bool = True, jobs: int = 1, films: bool = False) -> bool:
     """Write the figures `names` to `out`, `jobs` at a time, and the page; whether all ran and all their claims hold."""
     out.mkdir(parents=True, exist_ok=True)
     began, good = time.monotonic(), True
-    for count, (about, seconds) in enumerate(_written(names, out, fast, jobs), start=1):
+    for count, (about, seconds) in enumerate(_written(names, out, fast, jobs, films), start=1):
         failed = [sentence for sentence, holds in about["claims"] if not holds]
         good &= not failed and not about["error"]
         left = (time.monotonic() - began) / count * (len(names) - count)
@@ -45,27 +45,28 @@ def write_all(names: list[str], out: Path, *, fast: bool = True, jobs: int = 1) 
     return good
 
 
-def _written(names: list[str], out: Path, fast: bool, jobs: int) -> Iterator[tuple[dict[str, Any], float]]:
+def _written(names: list[str], out: Path, fast: bool, jobs: int, films: bool) -> Iterator[tuple[dict[str, Any], float]]:
     """What is known about each figure, in the order in which they get done, and the seconds it took."""
     if min(jobs, len(names)) <= 1:
         for name in names:
-            yield _timed(name, out, fast)
+            yield _timed(name, out, fast, films)
         return
     fresh = multiprocessing.get_context("spawn")  # JAX has threads, which do not survive a fork
     with ProcessPoolExecutor(min(jobs, len(names)), mp_context=fresh) as pool:
-        for done in as_completed([pool.submit(_timed, name, out, fast) for name in names]):
+        for done in as_completed([pool.submit(_timed, name, out, fast, films) for name in names]):
             yield done.result()
 
 
-def _timed(name: str, out: Path, fast: bool) -> tuple[dict[str, Any], float]:
+def _timed(name: str, out: Path, fast: bool, films: bool) -> tuple[dict[str, Any], float]:
     start = time.monotonic()
-    return write(name, out, fast=fast), time.monotonic() - start
+    return write(name, out, fast=fast, films=films), time.monotonic() - start
 
 
-def write(name: str, out: Path, *, fast: bool) -> dict[str, Any]:
+def write(name: str, out: Path, *, fast: bool, films: bool = False) -> dict[str, Any]:
     """One figure: NAME.pdf, NAME.png, and NAME.npz with its data and, as JSON under "about", all that made it.
 
-    What goes wrong in a figure is kept and shown, and does not stop the others.
+    With `films` also NAME.gif, of a figure that has an `animate`. What goes wrong in a figure is kept and shown, and
+    does not stop the others.
     """
     module = figure_module(name)
     title, _, caption = (module.__doc__ or name).partition("\n")
@@ -80,7 +81,7 @@ def write(name: str, out: Path, *, fast: bool) -> dict[str, Any]:
         "error": "",
     }
     data: dict[str, Any] = {}
-    for stale in (out / f"{name}.{suffix}" for suffix in ("pdf", "png", "npz")):
+    for stale in (out / f"{name}.{suffix}" for suffix in ("pdf", "png", "npz", "gif")):
         stale.unlink(missing_ok=True)
     try:
         data = module.compute(fast)
@@ -88,6 +89,8 @@ def write(name: str, out: Path, *, fast: bool) -> dict[str, Any]:
         drawing.savefig(out / f"{name}.pdf", metadata={"CreationDate": None, "Title": about["title"]})
         drawing.savefig(out / f"{name}.png", metadata={"Title": about["title"]})
         about["claims"] = [(sentence, bool(holds)) for sentence, holds in module.claims(data)]
+        if films and hasattr(module, "animate"):
+            module.animate(out / f"{name}.gif")
     except Exception:
         about["error"] = traceback.format_exc()
     np.savez_compressed(out / f"{name}.npz", about=np.array(json.dumps(about)), **data)

@@ -36,7 +36,8 @@ def write(out: Path, order: Sequence[str]) -> Path:
     """The page of all figures in `out` that are in `order`, also those of earlier runs; its path."""
     found = [json.loads(str(np.load(out / f"{name}.npz")["about"])) for name in order if (out / f"{name}.npz").exists()]
     where = out / "index.html"
-    where.write_text(HEAD + _summary(found) + "".join(map(_section, found)) + "</body>\n</html>\n", encoding="utf-8")
+    sections = [_section(about, (out / f"{about['figure']}.gif").exists()) for about in found]
+    where.write_text(HEAD + _summary(found) + "".join(sections) + "</body>\n</html>\n", encoding="utf-8")
     return where
 
 
@@ -53,7 +54,7 @@ def _summary(found: list[dict[str, Any]]) -> str:
     )
 
 
-def _section(about: dict[str, Any]) -> str:
+def _section(about: dict[str, Any], film: bool) -> str:
     name, title = about["figure"], html.escape(about["title"])
     parts = [f'<section id="{name}">\n<h2>{title}</h2>\n']
     if about["error"]:
@@ -65,7 +66,8 @@ def _section(about: dict[str, Any]) -> str:
         parts.append(f'<li class="{"holds" if holds else "fails"}">{html.escape(sentence)}</li>\n')
     parts.append("</ul>\n")
     parameters = html.escape(json.dumps(about["parameters"]))
-    files = " &middot; ".join(f'<a href="{name}.{suffix}">{suffix.upper()}</a>' for suffix in ("pdf", "png", "npz"))
+    suffixes = ("pdf", "png", "npz", *(("gif",) if film else ()))
+    files = " &middot; ".join(f'<a href="{name}.{suffix}">{suffix.upper()}</a>' for suffix in suffixes)
     parts.append(
         f"<p><small>{files} &middot; {about['settings']} settings &middot; {parameters}</small></p>\n</section>\n"
     )

@@ -82,6 +82,29 @@ def test_page_and_exit_status_tell_what_failed(holds, mark, tmp_path, monkeypatc
     assert ('class="holds"' in text) is (holds is True)
 
 
+class _Filmed(_Figure):
+    def animate(self, where):
+        where.write_bytes(b"GIF89a")
+        return where
+
+
+@pytest.mark.parametrize("films", [True, False])
+def test_films_are_written_and_linked_on_request(films, tmp_path, monkeypatch):
+    modules = {"moving": _Filmed(True), "still": _Figure(True)}
+    monkeypatch.setattr(gallery, "figure_module", modules.__getitem__)
+    monkeypatch.setattr(gallery, "FIGURES", tuple(modules))
+    (tmp_path / "moving.gif").write_bytes(b"of an earlier run")
+    assert gallery.write_all(list(modules), tmp_path, films=films)
+    assert [path.read_bytes() for path in tmp_path.glob("*.gif")] == ([b"GIF89a"] if films else [])
+    text = (tmp_path / "index.html").read_text()
+    assert ('<a href="moving.gif">GIF</a>' in text) is films
+    assert "still.gif" not in text
+
+
+def test_the_films_of_the_string_and_the_sleigh_are_there():
+    assert [name for name in FIGURES if hasattr(gallery.figure_module(name), "animate")] == ["he_2", "he_3"]
+
+
 def test_page_keeps_figures_of_earlier_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(gallery, "figure_module", lambda _: _Figure(True))
     gallery.write("one", tmp_path, fast=True)

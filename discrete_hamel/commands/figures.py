@@ -13,6 +13,7 @@ def add(commands: Any) -> None:
     figures.add_argument("names", nargs="*", metavar="NAME", help="which figures (default: all)")
     figures.add_argument("--full", action="store_true", help="longer runs behind the claims")
     figures.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="folder (default: figures)")
+    figures.add_argument("--films", action="store_true", help="also NAME.gif of the figures that move: he_2, he_3")
     figures.add_argument("--list", action="store_true", help="list the figures and stop")
     figures.set_defaults(command=execute)
 
@@ -31,4 +32,4 @@ def execute(options: argparse.Namespace) -> int:
     from discrete_hamel.ensembles.runs import cores
     from paper_figures.gallery import write_all
 
-    return 0 if write_all(names, options.out, fast=not options.full, jobs=cores()) else 1
+    return 0 if write_all(names, options.out, fast=not options.full, jobs=cores(), films=options.films) else 1

@@ -1,5 +1,6 @@
 """The inextensible string that cannot move sideways: [HE] Example 4.1."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,6 +14,8 @@ from discrete_hamel.fields.following import complex_of, drawn, followed, held, p
 from discrete_hamel.pytrees import static
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import parameters
+
+KINK = 1e-6  # rad, between the string at its front and where it goes
 
 
 class ConstrainedString(System):
@@ -94,15 +97,23 @@ class ConstrainedString(System):
     def behind(self, angle: Callable, speed: float, place: Any = (0.0, 0.0)) -> dict:
         """Initial data q, xi: the string lies behind its front at `place`, its tangent at angle(s), s from its tail.
 
-        The speed must be positive: of a string that backs, the tail would be the front.
+        The speed must be positive: of a string that backs, the tail would be the front. The front goes where the string
+        points, heading(0) = angle(length).
         """
         self.check()
         if not float(speed) > 0:
             raise ValueError(
                 f"the speed is {float(speed):g}; it must be positive. A string that cannot move sideways follows the "
-                "end that goes ahead, and `heading` tells where the end s = length goes; where the other end "
-                "goes is not "
-                "determined by that, nor by initial data ([HE] Example 4.1)."
+                "end that goes ahead, and `heading` tells where the end s = length goes; where the other end goes is "
+                "not determined by that, nor by initial data ([HE] Example 4.1)."
+            )
+        ahead, front = float(self.heading(0.0)), float(angle(float(self.length)))
+        kink = math.remainder(ahead - front, 2 * math.pi)
+        if abs(kink) > KINK:
+            raise ValueError(
+                f"the string has a kink at its front: it lies at angle(length) = {front:.6g} rad there and goes at "
+                f"heading(0) = {ahead:.6g} rad, {kink:.3g} rad to the side. A point that moves sideways is what the "
+                "constraint forbids; let the two agree."
             )
         s = float(self.length) - (np.arange(self.points - 1) + 0.5) * float(self.spacing)
         theta = np.array([float(angle(a)) for a in s])

@@ -14,6 +14,8 @@ from discrete_hamel.pytrees import static
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import parameters
 
+PARALLEL = 1e-12  # sine of the angle between two links below which they are taken for parallel
+
 
 class String(System):
     """An inextensible string in the plane: `points` masses joined by links of length ds that turn but do not stretch.
@@ -185,6 +187,21 @@ class String(System):
         centre, total = (self.masses() @ z for z in (self.places(q), self.moved(q, xi)))
         return self.angular_momentum(q, xi) - (jnp.conj(centre) * total).imag / jnp.sum(self.masses())
 
+    def at(self, q: Array) -> "String":
+        """Itself; refused where both ends are held and nothing says how the first and the last link turn."""
+        if not self.hung or isinstance(q, jax.core.Tracer) or len(q) < 2 * self.points:
+            return self
+        first, last = np.asarray(q[2:4]), np.asarray(q[2 * self.points - 2 : 2 * self.points])
+        across = float(last[0] * first[1] - last[1] * first[0])
+        if abs(across) < PARALLEL:
+            raise ValueError(
+                f"the first and the last link of the string are parallel: they are at {_degrees(first):.6g} and "
+                f"{_degrees(last):.6g} degrees, the sine between them is {across:.1e}. With both ends held their "
+                "turning follows from that of the others only while they are not (a string pulled straight cannot move "
+                "at all). Lay it with some slack, bent to one side: laid(lambda s: 0.3 - 0.6 * s / length), say."
+            )
+        return self
+
     def check(self) -> None:
         if self.points < 2:
             raise ValueError(f"a string has at least 2 points; points is {self.points}.")
@@ -212,6 +229,10 @@ def between(links: Array, total: Array) -> Array:
     first, last = links[0], links[-1]
     across = (jnp.conj(last) * first).imag
     return jnp.stack([(jnp.conj(last) * total).imag, -(jnp.conj(first) * total).imag]) / across
+
+
+def _degrees(link: np.ndarray) -> float:
+    return float(np.degrees(np.arctan2(link[1], link[0])))
 
 
 def _complex(pairs: Array) -> Array:

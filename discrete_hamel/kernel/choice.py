@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from discrete_hamel.kernel import loop, rolled_loop
@@ -25,10 +26,22 @@ MOST = 200
 MOST_UNKNOWNS = 48  # of a step that is unrolled: it would take seconds to find that more are too many
 
 
-def stepper_for(length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Any:
-    """The compiled step for this kind of system and scheme, for chunks of `length`, or the reason why there is none."""
+def stepper_for(
+    length: int, system: System, scheme: Scheme, state: Any, h: Array, *, reproducible: bool = False
+) -> Any:
+    """The compiled step for this kind of system and scheme, for chunks of `length`, or the reason why there is none.
+
+    The values it is built at decide on the order of elimination, and so on round-off. `reproducible` asks for one that
+    was built at these: then no bit depends on what ran before.
+    """
     tree = (system, scheme, state, h)
-    key = (length, jax.tree.structure(tree), tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(tree)))
+    key: tuple[Any, ...] = (
+        length,
+        jax.tree.structure(tree),
+        tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(tree)),
+    )
+    if reproducible:
+        key += (b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tree)),)
     if key not in _steppers:
         if len(_steppers) >= MOST:
             _steppers.pop(next(iter(_steppers)))

@@ -13,12 +13,15 @@ from discrete_hamel.system import System
 from discrete_hamel.trajectory import invariants_at
 
 LONGEST, SHORTEST = 1 << 14, 1 << 10  # rows of a chunk
+NUMBERS = 1 << 20  # of q in a chunk at most: with many coordinates it has fewer rows
 RUN = ("time", "q", "p", "xi")  # what the run itself gives at nodes; all else there is made of q and xi
 
 
-def chunk_of(nodes: int) -> int:
-    """Rows of a chunk, for a run of so many nodes: files neither tiny nor more than a few hundred kilobytes."""
-    return min(LONGEST, max(SHORTEST, 1 << (nodes - 1).bit_length()))
+def chunk_of(nodes: int, coordinates: int) -> int:
+    """Rows of a chunk, a power of two, for a run of so many nodes: files neither tiny nor of many megabytes."""
+    rows = min(LONGEST, max(SHORTEST, 1 << (nodes - 1).bit_length()))
+    widest = NUMBERS // max(1, coordinates)
+    return min(rows, 1 << max(0, widest.bit_length() - 1))
 
 
 def _at_node(system: System, q: Array, xi: Array) -> dict[str, Array]:

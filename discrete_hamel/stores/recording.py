@@ -28,6 +28,8 @@ WAITING = 256  # files that may wait for a checkpoint at most
 class Recording:
     """A store that takes a run's chunks, open and locked until it is closed."""
 
+    lasting = True
+
     def __init__(
         self,
         path: Any,
@@ -61,7 +63,7 @@ class Recording:
             )
 
     def _create(self, q: Array, xi: Array, nodes: int) -> None:
-        chunk = layout.chunk_of(nodes)
+        chunk = layout.chunk_of(nodes, len(q))
         if self.scheme is None:
             p = jax.ShapeDtypeStruct((self.system.rank,), q.dtype)
         else:

@@ -47,7 +47,10 @@ OUTSIDE = {
         "is not a whole number of steps",
     ),
     "crossings": (lambda: dh.crossings(SPARSE, lambda q, xi: q[0]), "need every node"),
-    "cyclic_coordinates": (lambda: analysis.cyclic_coordinates(DISK, [0.3, 0.1]), "q has 2 components; RollingDisk has 5"),
+    "cyclic_coordinates": (
+        lambda: analysis.cyclic_coordinates(DISK, [0.3, 0.1]),
+        "q has 2 components; RollingDisk has 5",
+    ),
     "divergence": (lambda: dh.divergence(DISK, AT, [0.1, 0.6, 3.0]), "is for Euler-Poincare(-Suslov) systems"),
     "family": (
         lambda: analysis.family(S.KnifeEdgeOnIncline(), [0.3, 0, 0], [0.0, 1.0], "theta", [0.3]),

@@ -193,8 +193,8 @@ def test_the_rigid_limit_is_the_chaplygin_sleigh():
         xi = beam.rigid_motion(beam.straight(), 1.5, 0.5)[: beam.rank]
         run = dh.simulate(beam, q=beam.straight(), xi=xi, h=0.002, steps=250, scheme=FAST)
         errors.append(np.max(np.abs(run.q[-1, :3] - exact)))
-    assert errors[-1] < 2e-3
-    assert errors[0] > 2 * errors[-1]
+    np.testing.assert_allclose(slope(errors) / 2, 1, atol=0.15)  # each is four times as stiff
+    assert errors[-1] < 2e-6
     free = Beam(points, 1.0, length, r, 1e4, 4e4, 4e4)
     start = free.straight()
     without = dh.simulate(free, q=start, xi=free.rigid_motion(start, 1.5, 0.5), h=0.002, steps=250, scheme=FAST)

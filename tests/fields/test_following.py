@@ -63,7 +63,7 @@ def test_sideways_velocity_vanishes_on_every_link(run):
 
 def test_the_string_follows_its_front_to_second_order():
     errors = []
-    for count in (5, 9, 17):
+    for count in (9, 17):
         string = ConstrainedString(points=count, heading=heading)
         h = 0.5 / ((count - 1) * SPEED)
         run = dh.simulate(string, **behind(string), h=h, steps=3 * (count - 1), compiled=False)
@@ -71,21 +71,21 @@ def test_the_string_follows_its_front_to_second_order():
         gone = SPEED * run.t[-1]
         assert gone == pytest.approx(1.5)
         errors.append(np.max(np.abs(z - [track(gone - s) for s in np.linspace(0, 1, count)])))
-    assert slope(errors)[-1] == pytest.approx(2, abs=0.15)
+    assert slope(errors)[-1] == pytest.approx(2, abs=0.1)
 
 
 def test_tension_is_linear_along_a_pulled_string():
     """(4.5): lambda_s = xi', which is the pull over the mass; zero at the tail, the pull at the front."""
     errors = []
-    for count in (5, 9, 17):
+    for count in (17, 33):
         string = ConstrainedString(points=count, heading=heading, pull=0.7, mass=0.9)
         start = behind(string)
         s = 1 - (np.arange(count - 1) + 0.5) / (count - 1)
         errors.append(np.max(np.abs(np.asarray(string.tension(start["q"], start["xi"])) - 0.7 * s)))
         rate = vector_field(string, start["q"], start["xi"])[1]
         assert float(rate[0]) == pytest.approx(0.7 / 0.9, rel=1e-12)
-    assert errors[0] > 1e-4
-    assert slope(errors)[-1] == pytest.approx(2, abs=0.3)
+    assert errors[0] > 1e-3
+    assert slope(errors)[-1] == pytest.approx(2, abs=0.1)
     straight = ConstrainedString(points=5, heading=lambda d: 0.3, pull=0.7)
     start = straight.behind(lambda s: 0.3, SPEED)
     s = 1 - (np.arange(4) + 0.5) / 4
@@ -100,6 +100,9 @@ def test_what_initial_data_do_not_determine_is_refused():
         dh.simulate(ConstrainedString(points=5), **behind(string), h=0.1, steps=1)
     with pytest.raises(ValueError, match="must be positive"):
         string.behind(lambda s: 0.0, -1.0)
+    with pytest.raises(ValueError, match=r"angle\(length\) = 0.2 rad .* heading\(0\) = 0 rad, -0.2 rad to the side"):
+        string.behind(lambda s: 0.2 * s, 1.0)
+    string.behind(lambda s: 2 * np.pi * s, 1.0)  # once round is no kink
     with pytest.raises(ValueError, match="must be positive"):
         SleighWithString().drawing(lambda s: 0.0, omega=1.0, v=-1.0)
 

@@ -60,6 +60,13 @@ def test_a_string_held_at_both_ends():
     assert np.max(np.abs(places[:, 4] - places[0, 4])) > 1e-2
 
 
+@pytest.mark.parametrize("scheme", [dh.DiscreteHamel(), TridiagonalTension()], ids=["dense", "tridiagonal"])
+def test_a_string_held_straight_is_refused(scheme):
+    string = String(points=8, front=Fixed(), back=Fixed())
+    with pytest.raises(ValueError, match="first and the last link of the string are parallel: .* 17.1887 and 17.1887"):
+        dh.simulate(string, **string.laid(lambda s: 0.3), h=0.01, steps=1, scheme=scheme)
+
+
 def _both(string, h, steps):
     start = string.laid(lambda s: 2 * s + 0.3, lambda s: np.cos(3 * s), velocity=(0.1, 0.2))
     plain = dh.simulate(string, **start, h=h, steps=steps, compiled=False)
