@@ -60,11 +60,11 @@ def _masses(q: Array, free: Array) -> Array:
     def places(q: Array) -> Array:
         c, s = jnp.cos(q[0]), jnp.sin(q[0])
         half = jnp.sqrt(INERTIA / MASS)
-        return q[1:] + jnp.stack([A * jnp.stack([c, s]) + k * half * jnp.stack([-s, c]) for k in (1, -1)])
+        return q[None, 1:] + jnp.stack([A * jnp.stack([c, s]) + k * half * jnp.stack([-s, c]) for k in (1, -1)])
 
     c, s = jnp.cos(q[0]), jnp.sin(q[0])
     rates = jax.jvp(places, (q,), (jnp.stack([free[0], c * free[1], s * free[1]]),))[1]
-    arms = places(q) - q[1:]
+    arms = places(q) - q[None, 1:]
     about = jnp.sum(arms[:, 0] * rates[:, 1] - arms[:, 1] * rates[:, 0]) * MASS / 2
     return jnp.stack([about, jnp.sum(rates @ jnp.stack([c, s])) * MASS / 2])
 

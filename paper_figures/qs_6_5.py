@@ -87,7 +87,7 @@ def _kept(run: dh.Trajectory, p1: np.ndarray, p2: np.ndarray) -> np.ndarray:
     strays = []
     for slip in (False, True):
         eta = _solved(lambda at, y, slip=slip: disk_checks.field_slopes(at, y, slip), theta, 0.0, np.eye(2).ravel())
-        kept = p1 * eta[:2] + p2 * eta[2:]
+        kept = p1[None] * eta[:2] + p2[None] * eta[2:]
         strays.append(float(np.max(np.abs(kept - kept[:, :1]))))
     return np.array(strays)
 
