@@ -1,6 +1,6 @@
 """The root of a residual in the graph: Newton's iteration with the solve unrolled, the same as the plain path's."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from discrete_hamel.kernel.reduction import reduced
 from discrete_hamel.kernel.regrouping import regrouped
 from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, finished, squared_size, units
 
+SHRUNK = 1e-4  # of the size of the guess
 Scalars = list[Any]
 Values = Mapping[int, Any]
 Cost = Callable[[Graph, list[int], list[int]], float]  # of outputs, from variables
@@ -80,7 +81,7 @@ class Root:
             correction = correct(dict(zip([*self.fixed, *self.unknowns], [*values, *guess], strict=True)))
             z = [a + c for a, c in zip(guess, correction, strict=True)]
             return z, ~jnp.isnan(sum(z)), jnp.ones_like(z[0], int)
-        total = sum((jnp.abs(g) for g in everything[1:]), start=jnp.abs(everything[0]))
+        total = _size(everything)
         fixed = Packed(tuple(self.fixed), jnp.stack([*values, *(units(g, total) for g in guess)]))
 
         def iterate(carry: tuple) -> tuple:
@@ -97,4 +98,10 @@ class Root:
         like = guess[0]
         carry = (tuple(guess), jnp.full_like(like, jnp.nan), jnp.zeros_like(like, bool), jnp.zeros_like(like, int))
         root, size, done, count = lax.while_loop(unfinished, iterate, carry)
-        return list(root), done & ~jnp.isnan(size), count
+        # Units of round-off are the guess's: a root so much smaller is not known well enough, and the plain path's is.
+        sized = _size(root) >= SHRUNK * _size(guess)
+        return list(root), done & sized & ~jnp.isnan(size), count
+
+
+def _size(numbers: Sequence[Any]) -> Any:
+    return sum((jnp.abs(x) for x in numbers[1:]), start=jnp.abs(numbers[0]))
