@@ -12,6 +12,7 @@ MAX_ITERATIONS = 50
 NEGLIGIBLE = 1e-3  # of a round-off unit: what is left out has one sign step after step, so it would add up
 SMALL = 1e-4  # share of all unknowns below which one may be a difference of others
 STALLED = 1e5  # round-off units at which corrections that no longer shrink are noise
+ABSURD = 1e47  # squared round-off units, of the guess, above which a correction leaves no hope, or their scale is wrong
 NOISY = 1e12  # the same for schemes that know their noise to be larger, and say so by leaving nothing out
 
 
@@ -47,16 +48,17 @@ def root(residual: Callable[[Array], Array], guess: Array, negligible: float = N
 
 
 def newton(residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE) -> tuple[Array, Report]:
-    """Newton's iteration, ended by `finished`."""
+    """Newton's iteration, ended by `finished`; what round-off is, it takes from the guess and what came of it."""
     jacobian = jax.jacfwd(lambda z: (residual(z),) * 2, has_aux=True)
-    weights = units(guess, jnp.sum(jnp.abs(guess)))
 
     def iterate(carry: tuple) -> tuple:
         z, size, _, count = carry
         j, r = jacobian(z)
         correction = jnp.linalg.solve(j, -r)
-        new = jnp.sum((correction * weights) ** 2)
-        return z + correction, new, finished(size, new, negligible), count + 1
+        moved = z + correction
+        largest = jnp.maximum(jnp.abs(guess), jnp.abs(moved))  # a guess of zeros has no scale of its own
+        new = jnp.sum((correction * units(largest, jnp.sum(largest))) ** 2)
+        return moved, new, finished(size, new, negligible), count + 1
 
     def unfinished(carry: tuple) -> Array:
         _, _, done, count = carry
@@ -64,7 +66,7 @@ def newton(residual: Callable[[Array], Array], guess: Array, negligible: float =
 
     start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0))
     z, size, done, count = lax.while_loop(unfinished, iterate, start)
-    return z, Report(done & ~jnp.isnan(size), count, jnp.linalg.norm(residual(z)))
+    return z, Report(done & (size < ABSURD), count, jnp.linalg.norm(residual(z)))
 
 
 def units(guess: Array, total: Array) -> Array:
@@ -89,8 +91,8 @@ def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
     Either it is round-off; or the next one, new (new / size)^2 by quadratic convergence, would be `negligible`, in
     units of round-off (with 0 that is never relied on, which costs an iteration and leaves no bias at all); or
     corrections have stopped shrinking at the level that round-off allows, where going on would spin (with 0 at a higher
-    level: then it is what the iteration is expected to end with). A correction that is not a number ends it too.
+    level: then it is what the iteration is expected to end with). An absurd correction, or no number, ends it too.
     """
     converged = (new <= 1) | ((new * new * new <= negligible**2 * (size * size)) & (new < 0.01 * size))
     noise = STALLED if negligible else NOISY
-    return converged | ((new > 0.25 * size) & (new < noise**2)) | jnp.isnan(new)
+    return converged | ((new > 0.25 * size) & (new < noise**2)) | ~(new < ABSURD)

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from discrete_hamel.newton import MAX_ITERATIONS, SMALL, Report, finished
+from discrete_hamel.newton import ABSURD, MAX_ITERATIONS, SMALL, Report, finished
 
 Linear = Callable[[Array], Array]
 
@@ -105,14 +105,16 @@ def _newton(residual: Linear, guess: Array, sizes: Array | None) -> tuple[Array,
     if sizes is None:
         largest = jnp.max(jnp.abs(guess), axis=0)
         sizes = largest + SMALL * jnp.max(largest)
-    weights = 1 / (number.eps * (sizes + number.tiny**0.25))
 
     def iterate(carry: tuple) -> tuple:
         z, size, _, count = carry
         value, linear = jax.linearize(residual, z)
         correction = solve(*diagonals(linear, z), -value)
+        moved = z + correction
+        scale = jnp.maximum(sizes, jnp.max(jnp.abs(moved), axis=0))  # a guess of zeros has none of its own
+        weights = 1 / (number.eps * (scale + number.tiny**0.25))
         new = jnp.max((correction * weights[None]) ** 2)
-        return z + correction, new, finished(size, new), count + 1
+        return moved, new, finished(size, new), count + 1
 
     def unfinished(carry: tuple) -> Array:
         _, _, done, count = carry
@@ -120,4 +122,4 @@ def _newton(residual: Linear, guess: Array, sizes: Array | None) -> tuple[Array,
 
     start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0))
     z, size, done, count = lax.while_loop(unfinished, iterate, start)
-    return z, Report(done & jnp.isfinite(size), count, jnp.linalg.norm(residual(z)))
+    return z, Report(done & (size < ABSURD), count, jnp.linalg.norm(residual(z)))
