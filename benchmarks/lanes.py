@@ -21,7 +21,7 @@ from benchmarks.contests import DOUBLES, Bar, in_c, installed
 from discrete_hamel.checks import canonical
 from discrete_hamel.kernel import lanes
 from discrete_hamel.kernel.lane_choice import bundle_for
-from discrete_hamel.kernel.stepper import scalars
+from discrete_hamel.kernel.leaves import scalars
 from paper_figures.speeds import interleaved
 
 ROUNDS = 30

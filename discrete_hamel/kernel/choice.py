@@ -17,7 +17,9 @@ from jax import Array
 from discrete_hamel.kernel import loop, rolled_loop
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.rolled import ChainStepper
+from discrete_hamel.kernel.stages import PATIENCE, StageStepper
 from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
@@ -34,8 +36,18 @@ def stepper_for(
     The values it is built at decide on the order of elimination, and so on round-off. `reproducible` asks for one that
     was built at these: then no bit depends on what ran before.
     """
-    tree = (system, scheme, state, h)
+    run = system, scheme, state, h
+    if type(scheme) is Gauss:
+        sweeping = _kept(StageStepper, length, run, reproducible)
+        if not isinstance(sweeping, str) and settles(sweeping, length, *run):
+            return sweeping
+    return _kept(_fitting, length, run, reproducible)
+
+
+def _kept(fitting: Any, length: int, tree: Any, reproducible: bool) -> Any:
+    """What was built of this kind before, or is now; or the reason why there is none."""
     key: tuple[Any, ...] = (
+        fitting,
         length,
         jax.tree.structure(tree),
         tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(tree)),
@@ -45,16 +57,16 @@ def stepper_for(
     if key not in _steppers:
         if len(_steppers) >= MOST:
             _steppers.pop(next(iter(_steppers)))
-        built = _built(length, *tree)
+        built = _built(fitting, length, *tree)
         if isinstance(built, str) and "where the run starts" in built:
             return built  # another start may do
         _steppers[key] = built
     return _steppers[key]
 
 
-def _built(length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | ChainStepper | str:
+def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Any:
     try:
-        stepper = _fitting(system, scheme, state, h)
+        stepper = fitting(system, scheme, state, h)
         none = jnp.asarray(0)
         chunk(stepper, length, system, scheme, state, h, none, none + 1)  # compiles, or fails to
     except Unsupported as reason:
@@ -77,7 +89,17 @@ def _fitting(system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | 
         return Stepper(system, scheme, state, h)
 
 
-def chunk(stepper: Stepper | ChainStepper, *run: Any) -> tuple[Any, Any, Any, tuple]:
+def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> bool:
+    """Whether sweeps over the stages settle, and soon enough, at the first step of this run.
+
+    Where they would not (a stiff system, a large step) Newton's iteration does, for all of the run.
+    """
+    one = jnp.asarray(1)
+    *_, good, (*_, report) = loop.chunk(stepper, length, system, scheme, state, h, one, one)
+    return bool(good and report.iterations[0] <= PATIENCE)
+
+
+def chunk(stepper: Stepper | StageStepper | ChainStepper, *run: Any) -> tuple[Any, Any, Any, tuple]:
     """What `loop.chunk` and `rolled_loop.chunk` return: up to some number of intervals by the compiled step."""
     if isinstance(stepper, ChainStepper):
         return rolled_loop.chunk(stepper, *run)

@@ -14,11 +14,12 @@ from discrete_hamel.kernel.elimination import solve
 from discrete_hamel.kernel.graph import Graph, Unsupported
 from discrete_hamel.kernel.histories import History
 from discrete_hamel.kernel.jaxprs import to_graph
+from discrete_hamel.kernel.leaves import inputs_like, scalars
 from discrete_hamel.kernel.lowering import lowered
 from discrete_hamel.kernel.plain_histories import PlainHistory
 from discrete_hamel.kernel.primitives import run
 from discrete_hamel.kernel.sample_points import sample_points
-from discrete_hamel.kernel.stepper import Stepper, inputs_like, scalars
+from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
@@ -96,7 +97,8 @@ def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
 
 def _linear(stepper: Stepper, system: System, state: Any) -> bool:
     """Whether mu(q, xi)^D = p is solved for xi by numbers and cofactors."""
-    if not stepper.velocity_root.linear or stepper.legendre.own_derivatives or stepper.legendre_guards:
+    node = stepper.node_velocity
+    if not node.root.linear or node.graph.own_derivatives or node.guards:
         return False
     graph = Graph()
     (mechanics, q, free), _ = inputs_like(graph, (system, state.q, state.xi))
@@ -157,11 +159,11 @@ def _lanes(nodes: list[int], values: Array, count: int) -> dict[int, Array]:
 def _velocities(compiled: Compiled, parameters: Array, nodes: Any) -> Array:
     """xi at nodes: one linear solve each, or if it takes more than cofactors, as the plain path does it."""
     stepper, (system, scheme) = compiled.history.stepper, compiled.plain.mechanics.tree(parameters)
-    root, graph = stepper.velocity_root, stepper.legendre
+    node = stepper.node_velocity
     if not compiled.linear:
         return jax.vmap(lambda state: scheme.velocity(system, state))(nodes)
-    known = _lanes(stepper.at_node, parameters, len(nodes.q))
-    known |= dict(zip([*stepper.q, *stepper.p], [*nodes.q.T, *nodes.p.T], strict=True))
+    known = _lanes(node.parameters, parameters, len(nodes.q))
+    known |= dict(zip([*node.q, *node.p], [*nodes.q.T, *nodes.p.T], strict=True))
     guess = nodes.xi.T if scheme.nodal else jax.lax.stop_gradient(nodes.xi.T)
-    z, _, _ = root(known, list(guess))
-    return jnp.stack(lowered(graph, stepper.whole)(root.all_unknowns(known, z)), axis=-1)
+    z, _, _ = node.root(known, list(guess))
+    return jnp.stack(lowered(node.graph, node.whole)(node.root.all_unknowns(known, z)), axis=-1)

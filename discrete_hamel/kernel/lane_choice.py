@@ -8,7 +8,8 @@ from jax import Array
 
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.lanes import LARGEST, Bundle, advance, work
-from discrete_hamel.kernel.stepper import Stepper, scalars
+from discrete_hamel.kernel.leaves import scalars
+from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 

@@ -19,7 +19,7 @@ from discrete_hamel.kernel.lowering import dependent, frontier, one_kernel
 from discrete_hamel.kernel.pieces import over_lanes, piece, spread
 from discrete_hamel.kernel.roots import Root, Values
 from discrete_hamel.kernel.stepper import Stepper
-from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, SMALL, finished, squared_size
+from discrete_hamel.newton import ABSURD, MAX_ITERATIONS, NEGLIGIBLE, SMALL, finished, squared_size
 
 LANES = 128  # in a block: enough to fill vectors, few enough for the first-level cache
 OF_AN_UNKNOWN = 10  # operations
@@ -76,7 +76,7 @@ _most = piece(lambda most, stand: jnp.maximum(most, -stand))
 
 def _stand(stand: Array, correction: Lanes, weights: Lanes, count: Array, negligible: Any) -> Array:
     new = squared_size(correction, weights)
-    stop = -(count.astype(new.dtype) + 0.5) - jnp.where(jnp.isnan(new), STRANDED, 0.0)
+    stop = -(count.astype(new.dtype) + 0.5) - jnp.where(new < ABSURD, 0.0, STRANDED)
     return jnp.where(stand < 0, stand, jnp.where(finished(stand, new, negligible), stop, new))
 
 
@@ -127,7 +127,7 @@ class Bundle:
         leaves, tree = jax.tree.flatten(stepper.shape)
         ends = list(accumulate(leaf.size for leaf in leaves))
         self.places = jax.tree.unflatten(tree, [range(e - leaf.size, e) for e, leaf in zip(ends, leaves, strict=True)])
-        self.width = len(stepper.q) + len(stepper.p) + stepper.n
+        self.width = len(stepper.node_velocity.q) + len(stepper.node_velocity.p) + stepper.n
 
     def prepared(self, parameters: Lanes) -> dict[int, Array]:
         """What depends on the parameters only."""
@@ -150,14 +150,13 @@ class Bundle:
 
     def velocity(self, parameters: Lanes, q: Lanes, p: Lanes, free: Lanes, active: Array) -> tuple[Lanes, Array]:
         """xi at a node of each lane, and whether it was found."""
-        stepper, graph = self.stepper, self.stepper.legendre
-        known = dict(zip(stepper.at_node, parameters[: len(stepper.at_node)], strict=True))
-        known |= dict(zip([*stepper.q, *stepper.p], [*q, *p], strict=True))
-        root = stepper.velocity_root
+        node, root = self.stepper.node_velocity, self.stepper.node_velocity.root
+        known = dict(zip(node.parameters, parameters, strict=False))
+        known |= dict(zip([*node.q, *node.p], [*q, *p], strict=True))
         z, stand = newton(root, known, free, active)
         known = _with_formulas(root, {**known, **dict(zip(root.unknowns, z, strict=True))})
-        whole = [spread(x, len(stand)) for x in over_lanes(graph, stepper.whole, known)]
-        good = reduce(_trusted, over_lanes(graph, stepper.legendre_guards, known), _good(active, stand))
+        whole = [spread(x, len(stand)) for x in over_lanes(node.graph, node.whole, known)]
+        good = reduce(_trusted, over_lanes(node.graph, node.guards, known), _good(active, stand))
         return whole, _finite(good, whole)
 
 

@@ -8,16 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel.kernel.leaves import scalars
 from discrete_hamel.kernel.lowering import one_kernel
-from discrete_hamel.kernel.node_velocities import velocities
-from discrete_hamel.kernel.stepper import Stepper, scalars
+from discrete_hamel.kernel.stages import StageStepper
+from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.newton import Report
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
 
 def chunk(
-    stepper: Stepper,
+    stepper: Stepper | StageStepper,
     length: int,
     system: System,
     scheme: Scheme,
@@ -39,7 +40,7 @@ def chunk(
 
 
 def _steps(
-    stepper: Stepper, length: int, parameters: Any, state: Any, intervals: Array, every: Array
+    stepper: Stepper | StageStepper, length: int, parameters: Any, state: Any, intervals: Array, every: Array
 ) -> tuple[Any, Array, Array, Any]:
     loop = partial(_loop, stepper, length)
     numbers, lengths = stepper.given(*parameters)
@@ -47,7 +48,9 @@ def _steps(
     whole, good, rows = steps(numbers, lengths, scalars(state), intervals, every)
     nodal_xi = None
     if not stepper.row.nodal:
-        nodal_xi, trusted = velocities(stepper, numbers, rows)
+        q, p, free = ([rows[:, i] for i in place] for place in stepper.node_places())
+        whole_xi, trusted = stepper.node_velocity.side_by_side(numbers, q, p, free)
+        nodal_xi = jnp.stack(whole_xi)
         if trusted is not None:
             place = jnp.arange(length)
             first = jnp.min(jnp.where(trusted, whole, jnp.minimum(place, whole)))
@@ -66,15 +69,15 @@ _steps_fused = partial(jax.jit, static_argnums=(0, 1))(_steps)
 _steps_unfused = partial(jax.jit, static_argnums=(0, 1), compiler_options={"xla_disable_hlo_passes": "fusion"})(_steps)
 
 
-def _compiled(stepper: Stepper) -> Any:
+def _compiled(stepper: Stepper | StageStepper) -> Any:
     return _steps_fused if stepper.fused else _steps_unfused
 
 
 def _loop(
-    stepper: Stepper,
+    stepper: Stepper | StageStepper,
     length: int,
     parameters: list[Array],
-    lengths: Array,
+    lengths: Any,
     begin: list[Array],
     intervals: Array,
     save_every: Array,
@@ -98,6 +101,6 @@ def _loop(
         return (k < intervals) & good
 
     rows = jnp.zeros((length, stepper.row.width), begin[0].dtype)
-    zero = jnp.zeros_like(intervals)
-    k, inside, _, _, good, rows = lax.while_loop(going, one, (zero, zero, tuple(begin), zero, jnp.asarray(True), rows))
+    zero, well = jnp.zeros_like(intervals), ~jnp.isnan(sum([*parameters, *begin]))  # XLA fails on operands nobody uses
+    k, inside, _, _, good, rows = lax.while_loop(going, one, (zero, zero, tuple(begin), zero, well, rows))
     return jnp.where(good | (inside > 0), k, k - 1), good, rows

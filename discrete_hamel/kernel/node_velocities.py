@@ -1,28 +1,76 @@
-"""xi at all nodes of a run at once, where that takes no iteration: side by side, as vectors."""
+"""xi at a node from q and p there: the Legendre inverse mu(q, xi)^D = p, and the slip xi^U = b(q)."""
 
 from functools import reduce
+from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel import hamel
+from discrete_hamel.kernel.graph import Graph
+from discrete_hamel.kernel.jaxprs import to_graph
+from discrete_hamel.kernel.leaves import inputs_like
+from discrete_hamel.kernel.lowering import Packed, constants, lowered
 from discrete_hamel.kernel.pieces import over_lanes, spread
-from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.kernel.roots import Root, Scalars, Values
+from discrete_hamel.system import System
+
+FEW = 16  # operations that cost less than to look at a node again
 
 
-def velocities(stepper: Stepper, parameters: list[Array], rows: Array) -> tuple[Array, Array | None]:
-    """xi, (n, rows), from rows that begin with states; and at which nodes it can be trusted (None: at all of them).
+class NodeVelocity:
+    """The Legendre inverse as scalar code, in a graph of its own; `nodal` says that xi^D is known already."""
 
-    Trusted is what no small pivot has spoiled; whether it is finite is looked at in any case (`loops.run`).
-    """
-    root, graph, length = stepper.velocity_root, stepper.legendre, len(rows)
-    q, p, free = ([rows[:, i] for i in place] for place in stepper.node_places())
-    known = dict(zip(stepper.at_node, parameters[: len(stepper.at_node)], strict=True))
-    known |= dict(zip([*stepper.q, *stepper.p], [*q, *p], strict=True))
-    guess = dict(zip(root.unknowns, (free[i] for i in root.places), strict=True))
-    correction = over_lanes(graph, root.correction, {**known, **guess})
-    known |= {node: g + c for (node, g), c in zip(guess.items(), correction, strict=True)}
-    for unknown, formula in reversed(root.formulas):
-        (known[unknown],) = over_lanes(graph, [formula], known)
-    whole = [spread(x, length) for x in over_lanes(graph, stepper.whole, known)]
-    guards = over_lanes(graph, stepper.legendre_guards, known)
-    return jnp.stack(whole), reduce(jnp.bitwise_and, [guard > 0 for guard in guards]) if guards else None
+    def __init__(self, system: System, state: Any, nodal: bool) -> None:
+        self.graph = graph = Graph()
+        mechanics, self.parameters = inputs_like(graph, system)
+        q, self.q = inputs_like(graph, state.q)
+        p, self.p = inputs_like(graph, state.p)
+        free, unknowns = inputs_like(graph, state.xi)
+        (whole,) = to_graph(graph, hamel.full, mechanics, q, free)
+        if nodal:
+            difference, self.root = [], Root(graph, [], unknowns, ([], []))
+        else:
+            (momentum,) = to_graph(graph, lambda a, q, xi: hamel.balance(a, q, xi)[0], mechanics, q, free)
+            difference = [graph.sub(m, t) for m, t in zip(momentum, p, strict=True)]
+            self.root = Root(graph, difference, unknowns, (self.parameters, [*self.q, *self.p]))
+        self.whole, self.free = list(whole), unknowns
+        self.guards = graph.guards_of([*difference, *self.whole])
+
+    @property
+    def after_all(self) -> bool:
+        """Whether it is best found for all nodes at once after the steps: it takes no iteration, but some work."""
+        return self.root.linear and self.graph.operations([*self.root.needs(), *self.whole]) > FEW
+
+    def prepared(self, parameters: Scalars) -> Packed:
+        """What depends on the parameters only."""
+        outputs = [*self.root.needs(), *self.whole, *self.guards]
+        known = parameters[: len(self.parameters)]
+        return constants(self.graph, outputs, self.parameters, [*self.q, *self.p, *self.free], known)
+
+    def at(self, fixed: Values, q: Scalars, p: Scalars, free: Scalars) -> tuple[Scalars, Array, Scalars]:
+        """xi at one node, whether it was found, and its guards; `free` is where the search starts."""
+        known = {**fixed, **dict(zip([*self.q, *self.p], [*q, *p], strict=True))}
+        z, found, _ = self.root(known, free)
+        known = self.root.all_unknowns(known, z)
+        return lowered(self.graph, self.whole)(known), found, lowered(self.graph, self.guards)(known)
+
+    def side_by_side(
+        self, parameters: Scalars, q: Scalars, p: Scalars, free: Scalars
+    ) -> tuple[list[Array], Array | None]:
+        """xi at all nodes of a run, as vectors, where that takes no iteration; and at which nodes it can be trusted
+        (None: at all of them).
+
+        Trusted is what no small pivot has spoiled; whether it is finite is looked at in any case (`loops.run`).
+        """
+        root, graph, length = self.root, self.graph, len(p[0])
+        known = dict(zip(self.parameters, parameters, strict=False))
+        known |= dict(zip([*self.q, *self.p], [*q, *p], strict=True))
+        guess = dict(zip(root.unknowns, (free[i] for i in root.places), strict=True))
+        correction = over_lanes(graph, root.correction, {**known, **guess})
+        known |= {node: g + c for (node, g), c in zip(guess.items(), correction, strict=True)}
+        for unknown, formula in reversed(root.formulas):
+            (known[unknown],) = over_lanes(graph, [formula], known)
+        whole = [spread(x, length) for x in over_lanes(graph, self.whole, known)]
+        guards = over_lanes(graph, self.guards, known)
+        return whole, reduce(jnp.bitwise_and, [guard > 0 for guard in guards]) if guards else None

@@ -9,42 +9,20 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from discrete_hamel import hamel
 from discrete_hamel.kernel.graph import Graph, Unsupported
 from discrete_hamel.kernel.identities import without_idle_angles
 from discrete_hamel.kernel.jaxprs import to_graph
+from discrete_hamel.kernel.leaves import inputs_like, scalars
 from discrete_hamel.kernel.lowering import Packed, constants, cycles, lowered, one_kernel_works
+from discrete_hamel.kernel.node_velocities import NodeVelocity
 from discrete_hamel.kernel.regrouping import regrouped
-from discrete_hamel.kernel.roots import Cost, Root, Scalars, Values
+from discrete_hamel.kernel.roots import Cost, Root, Scalars
 from discrete_hamel.kernel.rows import Row
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
 FUSED = 300  # operations an iteration up to which XLA's fusion pass helps: by a fifth; beyond, it can cost fivefold
-FEW = 16  # operations that cost less than to look at a node again
 LARGEST = 5000  # operations an iteration; beyond, compiling takes many seconds
-
-
-def inputs_like(graph: Graph, tree: Any) -> tuple[Any, list[int]]:
-    """The tree with an input node for each number in its leaves, sampled there; and these nodes in order."""
-    leaves, structure = jax.tree.flatten(tree)
-    order: list[int] = []
-    arrays = []
-    for leaf in leaves:
-        leaf = np.asarray(leaf)
-        if not np.issubdtype(leaf.dtype, np.floating):
-            raise Unsupported(f"a parameter of type {leaf.dtype}")
-        nodes = np.empty(leaf.shape, dtype=object)
-        for index in np.ndindex(*leaf.shape):
-            order.append(graph.input(len(graph.nodes), float(leaf[index])))
-            nodes[index] = order[-1]
-        arrays.append(nodes)
-    return jax.tree.unflatten(structure, arrays), order
-
-
-def scalars(tree: Any) -> Scalars:
-    """The numbers in a pytree's leaves, in order."""
-    return [leaf[index] for leaf in jax.tree.leaves(tree) for index in np.ndindex(*leaf.shape)]
 
 
 def _in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
@@ -91,6 +69,8 @@ class Stepper:
         known = self.parameters, changing
         sizes = np.cumsum([0, *(leaf.size for leaf in jax.tree.leaves(self.shape))])
         self.places = [range(*ends) for ends in itertools.pairwise(sizes)]
+        # The rows with the same constants as what follows from them: two roundings of h F add up over many steps.
+        rows = regrouped(graph, rows, [*known, unknowns])
         self.root = Root(graph, rows, unknowns, known, places, scheme.negligible, cost)
         made = without_idle_angles(graph, [*(index for leaf in after for index in leaf.ravel()), *xi])
         outputs = regrouped(graph, [*made, *rows], [*known, unknowns])
@@ -99,29 +79,9 @@ class Stepper:
         self.guards = graph.guards_of([*self.guess, *rows, *made])
         if self.root.operations > LARGEST:
             raise Unsupported(f"{self.root.operations} operations an iteration, of {LARGEST} at most")
-        self._prepare_velocity(system, state, scheme.nodal)
+        self.node_velocity = NodeVelocity(system, state, scheme.nodal)
         self.fused = self.root.operations <= FUSED
-        # A velocity that takes no iteration but some work is found for all nodes at once, after the steps.
-        root = self.velocity_root
-        at_once = self.fused and root.linear and self.legendre.operations([*root.needs(), *self.whole]) > FEW
-        self.row = Row(self.after, self.xi, self.composed, not at_once)
-
-    def _prepare_velocity(self, system: System, state: Any, nodal: bool) -> None:
-        """The Legendre inverse at nodes, mu(q, xi)^D = p, and the slip, in a graph of their own."""
-        self.legendre = graph = Graph()
-        mechanics, self.at_node = inputs_like(graph, system)
-        q, self.q = inputs_like(graph, state.q)
-        p, self.p = inputs_like(graph, state.p)
-        free, unknowns = inputs_like(graph, state.xi)
-        (whole,) = to_graph(graph, hamel.full, mechanics, q, free)
-        if nodal:
-            difference, self.velocity_root = [], Root(graph, [], unknowns, ([], []))
-        else:
-            (momentum,) = to_graph(graph, lambda a, q, xi: hamel.balance(a, q, xi)[0], mechanics, q, free)
-            difference = [graph.sub(m, t) for m, t in zip(momentum, p, strict=True)]
-            self.velocity_root = Root(graph, difference, unknowns, (self.at_node, [*self.q, *self.p]))
-        self.whole, self.free = list(whole), unknowns
-        self.legendre_guards = graph.guards_of([*difference, *self.whole])
+        self.row = Row(self.after, self.xi, self.composed, not (self.fused and self.node_velocity.after_all))
 
     def given(self, system: System, scheme: Scheme, h: Array) -> tuple[Scalars, Array]:
         """The numbers a run is given: parameters and step, and the lengths of the steps that a step consists of."""
@@ -135,10 +95,7 @@ class Stepper:
         if not self.composed:
             changing = [*self.state, *self.unknowns]
         step = constants(self.graph, outputs, self.parameters, changing, parameters[: len(self.parameters)])
-        outputs = [*self.velocity_root.needs(), *self.whole, *self.legendre_guards]
-        variables = [*self.q, *self.p, *self.free]
-        mechanics = parameters[: len(self.at_node)]
-        return step, constants(self.legendre, outputs, self.at_node, variables, mechanics)
+        return step, self.node_velocity.prepared(parameters)
 
     def __call__(
         self, fixed: tuple[Packed, Packed], lengths: Array, state: Scalars
@@ -175,7 +132,8 @@ class Stepper:
         norm = lax.sqrt(sum(r * r for r in left))
         nodal: Scalars = []
         if self.row.nodal:
-            nodal, found, trusted = self._velocity(fixed[1].values(), after)
+            q, p, free = ([after[i] for i in place] for place in self.node_places())
+            nodal, found, trusted = self.node_velocity.at(fixed[1].values(), q, p, free)
             guards, converged = [*guards, *trusted], converged & found
         good = reduce(lax.bitwise_and, [g > 0 for g in guards], converged)
         return after, [*xi, *nodal, norm], good, count
@@ -184,11 +142,3 @@ class Stepper:
         """Where in a state's numbers q, p and the free part of xi are."""
         leaves = jax.tree.unflatten(jax.tree.structure(self.shape), self.places)
         return leaves.q, leaves.p, leaves.xi
-
-    def _velocity(self, fixed: Values, after: Scalars) -> tuple[Scalars, Array, Scalars]:
-        """xi at the node, whether it was found, and its guards."""
-        q, p, free = ([after[i] for i in place] for place in self.node_places())
-        known = {**fixed, **dict(zip([*self.q, *self.p], [*q, *p], strict=True))}
-        z, found, _ = self.velocity_root(known, free)
-        known = self.velocity_root.all_unknowns(known, z)
-        return lowered(self.legendre, self.whole)(known), found, lowered(self.legendre, self.legendre_guards)(known)

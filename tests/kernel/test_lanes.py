@@ -11,7 +11,7 @@ from discrete_hamel import checks
 from discrete_hamel.ensembles import ensemble
 from discrete_hamel.kernel import lanes
 from discrete_hamel.kernel.lane_choice import bundle_for
-from discrete_hamel.kernel.stepper import scalars
+from discrete_hamel.kernel.leaves import scalars
 from discrete_hamel.newton import units
 
 STEPS = 50

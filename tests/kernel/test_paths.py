@@ -10,8 +10,9 @@ from problems import DISK, PENDULUM, SLEIGH
 import discrete_hamel as dh
 from discrete_hamel import checks
 from discrete_hamel.kernel import choice
+from discrete_hamel.kernel.leaves import scalars
 from discrete_hamel.kernel.lowering import lowered
-from discrete_hamel.kernel.stepper import Stepper, scalars
+from discrete_hamel.kernel.stepper import Stepper
 
 SCHEMES = (
     dh.DiscreteHamel(tau=0.25),
