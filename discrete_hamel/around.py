@@ -1,5 +1,6 @@
 """Systems made of another one: what they hand on to it unless they say otherwise."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ class Around(System):
     @property
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
         return self._inner.velocities
+
+    @property
+    def units(self) -> Mapping[str, str]:  # type: ignore[override]
+        return self._inner.units
 
     @property
     def clock(self) -> Any:

@@ -2,10 +2,11 @@
 
 import argparse
 import difflib
+import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import discrete_hamel as dh
 from discrete_hamel.commands import bench, figures, run, systems
@@ -29,11 +30,18 @@ COMMAND --help tells the options of a command.
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status: 0 done, 1 a run or claim failed, 2 wrong arguments."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parser().parse_args([_spaced(word) for word in words])
+    parser = _parser()
+    if not words:
+        parser.print_help(sys.stderr)
+        return 2
+    options = parser.parse_args([_spaced(word) for word in words])
     try:
         return options.command(options)
     except dh.RunFailed as failure:
         print(f"discrete-hamel: the run stopped. {failure}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # `| head`: nobody reads on, and Python's own last flush should not complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ValueError, TypeError, ImportError, OSError) as error:
         print(f"discrete-hamel: {error}", file=sys.stderr)
@@ -44,6 +52,9 @@ class Parser(argparse.ArgumentParser):
     """Argparse that names the nearest of `words` where it meets one that it does not know."""
 
     words: tuple[str, ...] = ()
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False} | options)  # what is mistyped should not run for minutes
 
     def error(self, message: str) -> NoReturn:
         """Refuse the line, with a hint."""

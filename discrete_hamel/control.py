@@ -8,6 +8,7 @@ What comes out satisfies the discrete equations to round-off: run with the u_k f
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -17,7 +18,7 @@ from jax import Array, lax
 
 from discrete_hamel import checks, hamel
 from discrete_hamel.newton import root
-from discrete_hamel.programs import Stage, solve
+from discrete_hamel.programs import ONCE, Stage, solve
 from discrete_hamel.pytrees import Pytree
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme, State, start
@@ -142,6 +143,7 @@ class Dynamic(Stage):
         """The system under the input, and the state at a node; xi is where Newton would start."""
         return self.actuated(u), State(*self._node(x), xi)
 
+    @jax.jit  # traced once for all that needs it
     def _advanced(self, h: Array, x: Array, w: Array) -> tuple[Array, Any, Array]:
         """The scheme's residual, the state it advances to, and xi."""
         z = w[: -self.inputs]
@@ -150,7 +152,9 @@ class Dynamic(Stage):
 
     def equations(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
         left, new, _ = self._advanced(h, x, w)
-        return jnp.concatenate([left, x1 - jnp.concatenate([new.q, new.p])])
+        # Of (D2) both equations as they stand: their difference, which a scheme may advance by, has the same solutions,
+        # but weighs what is not yet met in another way, and leads the search elsewhere.
+        return jnp.concatenate([left, x1 - jnp.concatenate([new.q, new.p + left[: self.rank]])])
 
     def cost(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
         _, _, xi = self._advanced(h, x, w)
@@ -186,7 +190,7 @@ def _inputs(u: Any) -> Array:
     return u
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _run(stage: Dynamic, h: Array, x0: Array, xi: Array, u: Array) -> tuple[Array, Array]:
     """Nodes and unknowns of the run of given inputs."""
 
@@ -201,7 +205,7 @@ def _run(stage: Dynamic, h: Array, x0: Array, xi: Array, u: Array) -> tuple[Arra
     return lax.scan(one, (x0, xi), u)[1]
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _path(stage: Kinematic, h: Array, q: Array, u: Array) -> Array:
     def one(q: Array, u: Array) -> tuple[Array, Array]:
         guess = q + h * stage.system.frame(q) @ hamel.full(stage.system, q, u)
@@ -211,6 +215,6 @@ def _path(stage: Kinematic, h: Array, q: Array, u: Array) -> Array:
     return lax.scan(one, q, u)[1]
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _velocities(stage: Dynamic, h: Array, x: Array, w: Array) -> Array:
     return jax.vmap(lambda x, w: stage._advanced(h, x, w)[2])(x, w)

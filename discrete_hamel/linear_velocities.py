@@ -3,6 +3,7 @@
 [BE] 8.1 (parallel velocities that are across a line) and 8.4 (tau phi' = 0) are of this kind.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -147,6 +148,10 @@ class LinearVelocities(System):
     @property
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.original.velocities
+
+    @property
+    def units(self) -> Mapping[str, str]:  # type: ignore[override]
+        return self.original.units
 
     def frame(self, q: Array) -> Array:
         fields = _fields(self.original, q)

@@ -21,6 +21,8 @@ from discrete_hamel.pytrees import Pytree
 MAX_ITERATIONS = 300
 FEASIBLE = 1e-12  # residual of the equations and the goal, relative to the size of the unknowns
 STATIONARY = 1e-9  # of the first-order conditions, relative to the multipliers
+MANY = 500  # steps from which on it pays to have XLA do its best
+ONCE = {"xla_backend_optimization_level": 0}  # for what is hardly run, and would take long to compile otherwise
 REMEMBERED = 5  # merits of which a new one need only beat the worst, so that curved constraints do not shorten steps
 
 
@@ -161,7 +163,8 @@ class Chain:
         """What the conditions of first order and Newton's method need."""
         along, at_goal = np.split(multipliers, [self.equations - self.goals])
         steps = self._steps(y)
-        one = _derivatives(self.stage, self.h, steps, along.reshape(self.steps, -1), at_goal, len(self.x0))
+        derivatives = _derivatives_of_few if self.steps < MANY else _derivatives_of_many
+        one = derivatives(self.stage, self.h, steps, along.reshape(self.steps, -1), at_goal, len(self.x0))
         cost, left, goal, slopes, jacobians, slope_of_goal, hessians, convex, bend = (np.array(a) for a in one)
         gradient = np.zeros(len(y) + self.nx)
         np.add.at(gradient, self.columns + self.nx, slopes)
@@ -193,7 +196,7 @@ def _parts(s: Array, nx: int) -> tuple[Array, Array, Array]:
     return s[:nx], s[nx:-nx], s[-nx:]
 
 
-@partial(jax.jit, static_argnums=3)
+@partial(jax.jit, static_argnums=3, compiler_options=ONCE)
 def _values(stage: Stage, h: Array, steps: Array, nx: int) -> tuple[Array, Array, Array]:
     def one(s: Array) -> tuple[Array, Array]:
         parts = _parts(s, nx)
@@ -203,7 +206,6 @@ def _values(stage: Stage, h: Array, steps: Array, nx: int) -> tuple[Array, Array
     return jnp.sum(cost), left, stage.goal(steps[-1, -nx:])
 
 
-@partial(jax.jit, static_argnums=5)
 def _derivatives(stage: Stage, h: Array, steps: Array, along: Array, at_goal: Array, nx: int) -> tuple[Array, ...]:
     def one(s: Array, multipliers: Array) -> tuple[Array, ...]:
         def first(s: Array) -> tuple[tuple, Array]:
@@ -223,3 +225,8 @@ def _derivatives(stage: Stage, h: Array, steps: Array, along: Array, at_goal: Ar
     end = steps[-1, -nx:]
     bend = jax.hessian(lambda x: at_goal @ stage.goal(x))(end)
     return value, left, stage.goal(end), slope, jacobian, jax.jacfwd(stage.goal)(end), hessian, convex, bend
+
+
+# XLA's own work on these derivatives takes seconds, as much as a short chain's whole solution takes.
+_derivatives_of_few = jax.jit(_derivatives, static_argnums=5, compiler_options=ONCE)
+_derivatives_of_many = jax.jit(_derivatives, static_argnums=5)

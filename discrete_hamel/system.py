@@ -1,7 +1,7 @@
 """What moves: System, the contract of all systems; `constructors.py` makes them from plain functions."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import jax
@@ -53,6 +53,7 @@ class System(Pytree):
     rank: ClassVar[Any]  # an int, as class attribute or, where it varies, as static field
     coordinates: ClassVar[tuple[str, ...]] = ()  # names of q, for messages, plots and tables
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
+    units: ClassVar[Mapping[str, str]] = {}  # by name: of coordinates, velocities, parameters, invariants; see units.py
     clock: ClassVar[Any] = None  # index of the coordinate that is time, t' = 1, if there is one
 
     def lagrangian(self, q: Array, xi: Array) -> Array:

@@ -13,7 +13,12 @@ from paper_figures.pictures import mosaic
 COLORS = (BLUE, VERMILLION, GREEN)
 
 
-def compute(c2: float) -> dict[str, Any]:
+def parameters(c2: float) -> dict[str, Any]:
+    """The ball's, and the C1 that go with a C2."""
+    return basketball.PARAMETERS | {"C1": tuple(c1 for c1, other in POTENTIALS if other == c2), "C2": c2}
+
+
+def compute(c2: float, _: bool) -> dict[str, Any]:  # nothing here is long
     """For each C1: U, its slope and bend at 0, its maximum and minimum below, and where N = 0; U by formula."""
     turns = np.linspace(-1, 1, 401)
     pairs = [pair for pair in POTENTIALS if pair[1] == c2]

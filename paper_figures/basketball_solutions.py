@@ -1,6 +1,6 @@
 """What figures 11.2 and 11.3 of [MD] share: a fundamental solution over four turns each way, and the ball along it."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,22 +14,91 @@ TOLERANCE = 1e-10  # relative: both integrations are good to 1e-13 a step, and e
 PARITY = np.array([[1.0], [-1.0], [-1.0], [1.0]])
 
 
-def compute(which: int, fast: bool) -> dict[str, Any]:
-    """f_which,1 and f_which,2 from the kept momenta, by DOP853, and along runs of the whole ball; all four at 2 pi."""
-    turns = np.linspace(-4, 4, 1601)
-    start = np.eye(2)[which]
-    data: dict[str, Any] = {
-        "turns": turns,
-        "f": basketball.spins(np.pi * turns, *start),
-        "dop853": basketball.fundamental(np.pi * turns)[2 * which : 2 * which + 2],
-        "table": basketball.spins(np.pi * np.array(list(FUNDAMENTAL)), *start),
-        "monodromy": np.concatenate([basketball.spins(2 * np.pi * np.ones(1), *e) for e in np.eye(2)])[:, 0],
-    }
-    steps = [1, 2, 4] if fast else [1, 2, 4, 8]
-    runs = [_run(start, PARAMETERS["h"] / n) for n in steps]
-    data |= {"run_psi": runs[0][0] / np.pi, "run": runs[0][1], "steps": np.array(steps)}
-    data["errors"] = np.array([_error(start, *found) for found in runs])
-    return data
+class Solution(NamedTuple):
+    """The first (0) or the second (1) solution; the labels of its two curves with their units, and their names."""
+
+    which: int
+    labels: tuple[str, str]
+    names: tuple[str, str]
+
+    def compute(self, fast: bool) -> dict[str, Any]:
+        """Its two curves from the kept momenta, by DOP853, and along runs of the whole ball; all four at 2 pi."""
+        turns = np.linspace(-4, 4, 1601)
+        start, which = np.eye(2)[self.which], self.which
+        data: dict[str, Any] = {
+            "turns": turns,
+            "f": basketball.spins(np.pi * turns, *start),
+            "dop853": basketball.fundamental(np.pi * turns)[2 * which : 2 * which + 2],
+            "table": basketball.spins(np.pi * np.array(list(FUNDAMENTAL)), *start),
+            "monodromy": np.concatenate([basketball.spins(2 * np.pi * np.ones(1), *e) for e in np.eye(2)])[:, 0],
+        }
+        steps = [1, 2, 4] if fast else [1, 2, 4, 8]
+        runs = [_run(start, PARAMETERS["h"] / n) for n in steps]
+        data |= {"run_psi": runs[0][0] / np.pi, "run": runs[0][1], "steps": np.array(steps)}
+        data["errors"] = np.array([_error(start, *found) for found in runs])
+        return data
+
+    def draw(self, data: dict[str, Any]) -> Any:
+        """Omega1 above, Omega2 below; dots are every few nodes of the run."""
+        with style():
+            drawing, axes = mosaic([["spin"], ["pivot"]], size=(6.4, 4.2), sharex=True)
+            for i, (name, color) in enumerate((("spin", BLUE), ("pivot", VERMILLION))):
+                ax = axes[name]
+                ax.axhline(0, color=BLACK, linewidth=0.6)
+                ax.plot(
+                    data["turns"],
+                    data["f"][i],
+                    color=color,
+                    label=f"${self.labels[i].split()[0]}$, from the kept momenta",
+                )
+                every = slice(None, None, 16)
+                looks = {"color": BLACK, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.7}
+                label = "a ball that rolls twice around the wire" if i else None
+                ax.plot(data["run_psi"][every], data["run"][i, every], "o", label=label, **looks)
+                ax.set(ylabel=_label(self.labels[i]), xticks=(-4, -2, 0, 2, 4), xlim=(-4.1, 4.1))
+            axes["pivot"].set_xlabel(r"$\psi$ [$\pi$ rad]")
+            drawing.legend(loc="outside upper center", ncols=3)
+        return drawing
+
+    def claims(self, data: dict[str, Any]) -> list[tuple[str, bool]]:
+        """What both figures show."""
+        rows, names = slice(2 * self.which, 2 * self.which + 2), self.names
+        parity = PARITY[rows]
+        f, size = data["f"], np.max(np.abs(data["f"]), axis=1, keepdims=True)
+        off = float(np.max(np.abs(f - data["dop853"]) / size))
+        uneven = float(np.max(np.abs(f - parity * f[:, ::-1]) / size))
+        printed = list(zip(*FUNDAMENTAL.values(), strict=True))[rows]
+        met = [
+            agrees(*pair)
+            for found, row in zip(data["table"], printed, strict=True)
+            for pair in zip(found, row, strict=True)
+        ]
+        where = ", ".join(f"{x:g}" for x in FUNDAMENTAL)
+        positive = data["turns"] >= 0
+        turns = data["turns"][positive]
+        ends = [[basketball.vertex(turns, row, int(k(row))) for k in (np.argmin, np.argmax)] for row in f[:, positive]]
+        right = [
+            agrees(x, p) and agrees(at, there)
+            for found, row in zip(ends, EXTREMES[rows], strict=True)
+            for (at, x), (there, p) in zip(found, row, strict=True)
+        ]
+        even, odd = [names[int(i)] for i in np.argsort(-parity[:, 0])]
+        slope = -np.polyfit(np.log(data["steps"]), np.log(data["errors"]), 1)[0]
+        return [
+            (
+                f"the kept momenta give what DOP853 gives on (11.1) as printed, within 1e-10 ({off:.0e})",
+                off < TOLERANCE,
+            ),
+            (f"{even} is even and {odd} is odd, within 1e-10 ({uneven:.0e})", uneven < TOLERANCE),
+            (f"at psi/pi = {where} both have the known values, to their last digits", all(met)),
+            (f"so have their extremes on [0, 4 pi]: {_in_words(names, ends)}", all(right)),
+            *_turn(data["monodromy"]),
+            (
+                "the whole ball in space runs along them, whatever its speed: its distance falls with h at order 2, "
+                f"slope {slope:.2f}",
+                abs(slope - 2) < 0.1,
+            ),
+        ]
 
 
 def _run(start: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
@@ -49,64 +118,10 @@ def _error(start: np.ndarray, psi: np.ndarray, omega: np.ndarray) -> float:
     return float(np.max(np.abs(omega - exact) / np.max(np.abs(exact), axis=1, keepdims=True)))
 
 
-def draw(data: dict[str, Any], labels: tuple[str, str]) -> Any:
-    """Omega1 above, Omega2 below; dots are every few nodes of the run."""
-    with style():
-        drawing, axes = mosaic([["spin"], ["pivot"]], size=(6.4, 4.2), sharex=True)
-        for i, (name, color) in enumerate((("spin", BLUE), ("pivot", VERMILLION))):
-            ax = axes[name]
-            ax.axhline(0, color=BLACK, linewidth=0.6)
-            ax.plot(data["turns"], data["f"][i], color=color, label=f"${labels[i].split()[0]}$, from the kept momenta")
-            every = slice(None, None, 16)
-            looks = {"color": BLACK, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.7}
-            label = "a ball that rolls twice around the wire" if i else None
-            ax.plot(data["run_psi"][every], data["run"][i, every], "o", label=label, **looks)
-            ax.set(ylabel=_label(labels[i]), xticks=(-4, -2, 0, 2, 4), xlim=(-4.1, 4.1))
-        axes["pivot"].set_xlabel(r"$\psi$ [$\pi$ rad]")
-        drawing.legend(loc="outside upper center", ncols=3)
-    return drawing
-
-
 def _label(name: str) -> str:
     """From "f cm" to "$f$ [cm]"; some have no unit."""
     name, _, unit = name.partition(" ")
     return f"${name}$ [{unit}]" if unit else f"${name}$"
-
-
-def claims(data: dict[str, Any], which: int, names: tuple[str, str]) -> list[tuple[str, bool]]:
-    rows, parity = slice(2 * which, 2 * which + 2), PARITY[2 * which : 2 * which + 2]
-    f, size = data["f"], np.max(np.abs(data["f"]), axis=1, keepdims=True)
-    off = float(np.max(np.abs(f - data["dop853"]) / size))
-    uneven = float(np.max(np.abs(f - parity * f[:, ::-1]) / size))
-    printed = list(zip(*FUNDAMENTAL.values(), strict=True))[rows]
-    met = [
-        agrees(*pair)
-        for found, row in zip(data["table"], printed, strict=True)
-        for pair in zip(found, row, strict=True)
-    ]
-    where = ", ".join(f"{x:g}" for x in FUNDAMENTAL)
-    positive = data["turns"] >= 0
-    turns = data["turns"][positive]
-    ends = [[basketball.vertex(turns, row, int(k(row))) for k in (np.argmin, np.argmax)] for row in f[:, positive]]
-    right = [
-        agrees(x, p) and agrees(at, there)
-        for found, row in zip(ends, EXTREMES[rows], strict=True)
-        for (at, x), (there, p) in zip(found, row, strict=True)
-    ]
-    even, odd = [names[int(i)] for i in np.argsort(-parity[:, 0])]
-    slope = -np.polyfit(np.log(data["steps"]), np.log(data["errors"]), 1)[0]
-    return [
-        (f"the kept momenta give what DOP853 gives on (11.1) as printed, within 1e-10 ({off:.0e})", off < TOLERANCE),
-        (f"{even} is even and {odd} is odd, within 1e-10 ({uneven:.0e})", uneven < TOLERANCE),
-        (f"at psi/pi = {where} both have the known values, to their last digits", all(met)),
-        (f"so have their extremes on [0, 4 pi]: {_in_words(names, ends)}", all(right)),
-        *_turn(data["monodromy"]),
-        (
-            "the whole ball in space runs along them, whatever its speed: its distance falls with h at order 2, "
-            f"slope {slope:.2f}",
-            abs(slope - 2) < 0.1,
-        ),
-    ]
 
 
 def _in_words(names: tuple[str, str], ends: list[list[tuple[float, float]]]) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 from paper_figures import be_pages
 from paper_figures.be_cases import BY_FIGURE
 
-FIGURES = (10, 11, 12, 13, 14, 15, 16)
-PAGE = be_pages.Page(FIGURES)
+PAGE = be_pages.Page(((10, 11, 12, 13), (14, 15, 16)), (2.3, 2.3), until={13: 9.0})
+FIGURES = PAGE.figures
 PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
 
 

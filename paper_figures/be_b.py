@@ -13,8 +13,8 @@ import discrete_hamel as dh
 from paper_figures import be_pages
 from paper_figures.be_cases import BY_FIGURE
 
-FIGURES = (17, 18)
-PAGE = be_pages.Page(FIGURES)
+PAGE = be_pages.Page(((17, 18),), (3.4,), until={17: 5.0, 18: 5.0})
+FIGURES = PAGE.figures
 draw = PAGE.draw
 PARAMETERS = PAGE.parameters() | {"masses": (0.3, 1.0, 5.0)}
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from paper_figures import be_pages
 
-FIGURES = (19, 20, 21, 22, 23, 24, 25)
-PAGE = be_pages.Page(FIGURES)
+PAGE = be_pages.Page(((19, 20, 21, 22), (23, 24, 25)), (2.3, 2.3))
+FIGURES = PAGE.figures
 PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
 
 

@@ -12,7 +12,12 @@ import numpy as np
 from paper_figures import be_pages
 from paper_figures.be_cases import BACKWARDS
 
-PAGE = be_pages.Page((26, 27, 28, 29, 30, 31, 32), zoomed={32: (-0.08, 0.08, -0.08, 0.08)})
+PAGE = be_pages.Page(
+    ((26, 27, 31, 32), (28,), (29,), (30,)),
+    (2.3, 1.3, 1.3, 1.6),
+    expanded=(31,),  # as in the paper
+    zoomed={32: (-0.08, 0.08, -0.08, 0.08)},
+)
 PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
 
 

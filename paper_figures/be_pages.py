@@ -1,5 +1,6 @@
 """What the pages of [BE] figures 4 to 32 share: 10^4 steps of EnergyExact a case, the orbits, and the common claims."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,23 @@ from paper_figures.pictures import mosaic
 
 STEPS = 10_000
 ENERGY = 1e-12  # of the largest deviation, relative where the energy is above 1
-COLUMNS = 4
 
 
 class Page(NamedTuple):
-    """Some of the cases on one page; `zoomed` holds the window (x0, x1, y0, y1) of a figure that shows a part."""
+    """Some of the cases on one page, in rows of panels with their heights in inches; all planes with equal scales but
+    those of `expanded`. Long paths are drawn for the first `until` seconds only, `zoomed` is a window (x0, x1, y0, y1).
+    """
 
-    figures: tuple[int, ...]
+    rows: tuple[tuple[int, ...], ...]
+    heights: tuple[float, ...]
+    until: dict[int, float] = {}
+    expanded: tuple[int, ...] = ()
     zoomed: dict[int, tuple] = {}
+
+    @property
+    def figures(self) -> list[int]:
+        """Their numbers, in order."""
+        return sorted(f for row in self.rows for f in row)
 
     def parameters(self) -> dict[str, Any]:
         """The cases' numbers, and the scheme's."""
@@ -47,17 +57,40 @@ class Page(NamedTuple):
 
     def draw(self, data: dict[str, Any]) -> Any:
         """A panel a case: both orbits from their starting points, with the first velocities as arrows."""
-        columns = 3 if len(self.figures) == 5 else min(COLUMNS, len(self.figures))
-        rows = -(-len(self.figures) // columns)
-        names: list[Any] = [str(f) for f in self.figures] + ["."] * (rows * columns - len(self.figures))
-        layout = [names[i : i + columns] for i in range(0, len(names), columns)]
+        columns = math.lcm(*map(len, self.rows))
+        layout = [[str(f) for f in row for _ in range(columns // len(row))] for row in self.rows]
         with style():
-            drawing, axes = mosaic(layout, size=(7.4, 2.25 * rows + 0.4))
+            size = (7.4, sum(self.heights) + 0.4)
+            drawing, axes = mosaic(layout, size=size, height_ratios=self.heights)
             for f in self.figures:
-                _panel(axes[str(f)], data, f, self.zoomed.get(f))
+                self._panel(axes[str(f)], data, f)
             lines = axes[str(self.figures[0])].get_lines()[:2]
             drawing.legend(lines, ["$P_1$", "$P_2$"], loc="outside lower center", ncols=2)
         return drawing
+
+    def _panel(self, ax: Any, data: dict[str, Any], figure: int) -> None:
+        case, window = BY_FIGURE[figure], self.zoomed.get(figure)
+        shown = data[f"t_{figure}"] <= self.until.get(figure, case.time)
+        q, z = data[f"q_{figure}"][shown], data[f"z_{figure}"]
+        spans = [np.ptp(q[:, ::2]), np.ptp(q[:, 1::2])] if window is None else [window[1] - window[0]]
+        unit = min(0.08 * max(spans), 0.25 * min(spans))  # of the arrows, a length for a speed
+        e = np.array([np.cos(z[0, 2]), np.sin(z[0, 2])])
+        for i, color in ((0, BLUE), (2, VERMILLION)):
+            ax.plot(q[:, i], q[:, i + 1], color=color, linewidth=0.6)
+        for i, v in ((0, z[0, 0]), (2, z[0, 1])):
+            ax.plot(*q[0, i : i + 2], ".", color=BLACK, markersize=3)
+            tip = q[0, i : i + 2] + unit * v * e
+            ax.annotate("", xy=tip, xytext=q[0, i : i + 2], arrowprops={"arrowstyle": "->", "color": BLACK, "lw": 0.7})
+        ratio = f"$m_2 = {case.mass2:g}\\,m_1$, $v_2 = {case.v2:g}\\,v_1$".replace(" 1\\,", " ").replace("-1\\,", "-")
+        note = ", $y$ expanded" if figure in self.expanded else ""
+        ax.set_title(f"Fig. {figure}{note}\n{ratio}", fontsize="small")
+        ax.tick_params(labelsize="x-small")
+        first, last = figure in (row[0] for row in self.rows), figure in self.rows[-1]
+        ax.set(xlabel="$x$ [m]" if last else None, ylabel="$y$ [m]" if first else None)
+        if window is not None:
+            ax.set(xlim=window[:2], ylim=window[2:])
+        if figure not in self.expanded:
+            ax.set_aspect("equal", adjustable="box" if window else "datalim")
 
     def claims(self, data: dict[str, Any]) -> list[tuple[str, bool]]:
         """What holds on every page."""
@@ -75,26 +108,6 @@ class Page(NamedTuple):
             ("after a quarter of the time all points are where DOP853 has them, to 1e-4 of the distance", right),
             ("over every step the two displacements are parallel, to round-off", parallel),
         ]
-
-
-def _panel(ax: Any, data: dict[str, Any], figure: int, window: tuple | None) -> None:
-    case, q, z = BY_FIGURE[figure], data[f"q_{figure}"], data[f"z_{figure}"]
-    extent = np.max([np.ptp(q[:, ::2]), np.ptp(q[:, 1::2])]) if window is None else window[1] - window[0]
-    e = np.array([np.cos(z[0, 2]), np.sin(z[0, 2])])
-    for i, color in ((0, BLUE), (2, VERMILLION)):
-        ax.plot(q[:, i], q[:, i + 1], color=color, linewidth=0.6)
-    for i, v in ((0, z[0, 0]), (2, z[0, 1])):
-        ax.plot(*q[0, i : i + 2], ".", color=BLACK, markersize=3)
-        tip = q[0, i : i + 2] + 0.16 * extent * v / 2 * e
-        ax.annotate("", xy=tip, xytext=q[0, i : i + 2], arrowprops={"arrowstyle": "->", "color": BLACK, "lw": 0.7})
-    ratio = f"$m_2 = {case.mass2:g}\\,m_1$, $v_2 = {case.v2:g}\\,v_1$".replace(" 1\\,", " ").replace("-1\\,", "-")
-    ax.set_title(f"Fig. {figure}\n{ratio}", fontsize="small")
-    ax.tick_params(labelsize="x-small")
-    if window is not None:
-        ax.set(xlim=window[:2], ylim=window[2:])
-    flat = np.ptp(q[:, 1::2]) < 0.25 * np.ptp(q[:, ::2]) or np.ptp(q[:, ::2]) < 0.25 * np.ptp(q[:, 1::2])
-    if window is None and not flat:
-        ax.set_aspect("equal", adjustable="datalim")
 
 
 def windings(data: dict[str, Any], figure: int) -> float:

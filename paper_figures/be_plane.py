@@ -2,7 +2,7 @@
 
 Two points start across the slope, at different heights of y, with velocities that stay parallel; downhill is along x.
 With equal velocities (figure 4) each falls freely. The captions of figures 4 to 7 are lost in our copy, so that the
-ratios shown there are ours; figure 8 is v2 = -v1, m2 = 3 m1.
+ratios shown there are ours; figure 8 is v2 = -v1, m2 = 3 m1. Drawn are the first 5 s of 20.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ import numpy as np
 
 from paper_figures import be_pages
 
-FIGURES = (4, 5, 6, 7, 8)
-PAGE = be_pages.Page(FIGURES)
+PAGE = be_pages.Page(((4, 5, 6), (7, 8)), (2.3, 2.3), until=dict.fromkeys((4, 5, 6, 7, 8), 5.0))
+FIGURES = PAGE.figures
 PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
 
 

@@ -2,7 +2,9 @@
 
 Left: the string z(s) with the tangent z_s at a point, and the velocity there split along and across the string,
 z' = z_s xi (3.14); colour is the tension, which vanishes at the free ends (3.13). Right: the string let go, bent and
-turning, every tenth of a second; the bold dot is s = 0 and the line its mass centre's.
+turning, every tenth of a second; the bold dot is s = 0 and the line its mass centre's. Below: the same string where it
+cannot move sideways, sharp and on ice (Example 4.1), pulled at its front s = 1 (dot): it stays on the front's track
+(grey), and its tension grows in a straight line from the free end.
 """
 
 from pathlib import Path
@@ -25,11 +27,20 @@ PARAMETERS: dict[str, Any] = {
     "steps": 400,
     "velocity": (0.8, 0.25),
     "at": 27,
+    "sharp": (21, 41),
+    "pull": 0.7,
+    "speed": 0.8,
 }
 
 
 def _angle(s: float) -> float:
     return 1.3 - 2.6 * s + 0.5 * float(np.sin(2 * np.pi * s))
+
+
+def _heading(distance: Any) -> Any:
+    """Of the sharp string's front: the string's own tangent, on and on."""
+    s = 1 + distance
+    return 1.3 - 2.6 * s + 0.5 * jnp.sin(2 * np.pi * s)
 
 
 def _turning(s: float) -> float:
@@ -52,13 +63,37 @@ def compute(fast: bool) -> dict[str, Any]:
         "stretch": invariants["stretch"],
         "energy": invariants["energy"],
         "tension": np.asarray(dh.fields.tension(string, **start)),
+        **_sharp(),
     }
+
+
+def _sharp() -> dict[str, Any]:
+    """The string that cannot move sideways, coarse and fine, and its front's track z = phi, by Simpson's rule."""
+    found: dict[str, Any] = {}
+    speed, pull = PARAMETERS["speed"], PARAMETERS["pull"]
+    for name, points in zip(("coarse", "fine"), PARAMETERS["sharp"], strict=True):
+        sharp = dh.fields.ConstrainedString(points=points, heading=_heading, pull=pull, mass=PARAMETERS["mass"])
+        h = 0.5 / (points - 1)
+        scheme = dh.fields.LinkByLink()
+        run = dh.simulate(sharp, **sharp.behind(_angle, speed), h=h, steps=2 * (points - 1), scheme=scheme)
+        found |= {
+            f"{name} places": np.asarray(jax.vmap(sharp.places)(jnp.asarray(run.q))),
+            f"{name} speed": run.xi[:, 0],
+            f"{name} gone": run.q[:, 0],
+            f"{name} tension": np.asarray(sharp.tension(0.5 * (run.q[-2] + run.q[-1]), run.xi_mid[-1])),
+        }
+    fine = np.linspace(-1.0, 2.0, 12_001)
+    values = np.exp(1j * np.asarray(_heading(fine)))
+    pieces = (values[:-2:2] + 4 * values[1:-1:2] + values[2::2]) * (fine[1] - fine[0]) / 3
+    track = np.concatenate([[0.0], np.cumsum(pieces)])
+    return found | {"distance": fine[::2], "track": track - track[len(track) // 3]}
 
 
 def draw(data: dict[str, Any]) -> Any:
     z, at = data["places"], PARAMETERS["at"]
     with style():
-        drawing, axes = mosaic([["string", "motion"]], size=(7.0, 3.2), width_ratios=(1.0, 1.25))
+        layout = [["string", "motion"], ["sharp", "sharp tension"]]
+        drawing, axes = mosaic(layout, size=(7.0, 5.6), width_ratios=(1.0, 1.25), height_ratios=(1.2, 1.0))
         _string(axes["string"], z[0], data["velocities"], data["tension"], at, drawing)
         ax = axes["motion"]
         shown = np.flatnonzero(np.isclose(data["t"] % 0.1, 0, atol=1e-9) | np.isclose(data["t"] % 0.1, 0.1, atol=1e-9))
@@ -68,7 +103,22 @@ def draw(data: dict[str, Any]) -> Any:
         centre = _centre(z)
         ax.plot(centre.real, centre.imag, color=VERMILLION, linewidth=0.9)
         ax.set(xlabel="$x$ [m]", ylabel="$y$ [m]", aspect="equal")
+        _followed(axes["sharp"], axes["sharp tension"], data)
     return drawing
+
+
+def _followed(ax: Any, beside: Any, data: dict[str, Any]) -> None:
+    z, track = data["fine places"], data["track"]
+    passed = data["distance"] <= data["fine gone"][-1]
+    ax.plot(track[passed].real, track[passed].imag, color=GREY, linewidth=6, alpha=0.3)
+    for k, alpha in ((0, 0.35), (len(z) // 2, 0.6), (len(z) - 1, 1.0)):
+        ax.plot(z[k].real, z[k].imag, color=BLUE, alpha=alpha, linewidth=2)
+        ax.plot(z[k][:1].real, z[k][:1].imag, "o", color=BLACK, markersize=3.5)
+    ax.set(xlabel="$x$ [m]", ylabel="$y$ [m]", aspect="equal")
+    tension = data["fine tension"]
+    beside.plot([0, 1], [0, PARAMETERS["pull"]], color=GREY, linewidth=0.8)
+    beside.plot(1 - (np.arange(len(tension)) + 0.5) / len(tension), tension, ".", color=VERMILLION, markersize=4)
+    beside.set(xlabel="$s$ [m]", ylabel=r"tension of the sharp string $\lambda$ [N]")
 
 
 def _string(ax: Any, z: np.ndarray, v: np.ndarray, tension: np.ndarray, at: int, drawing: Any) -> None:
@@ -126,6 +176,39 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
         (
             "the energy is not exact but bounded: it moves, by less than 1 %",
             bool(1e-12 < np.ptp(data["energy"]) / data["energy"][0] < 0.01),
+        ),
+        *_sharp_claims(data),
+    ]
+
+
+def _sharp_claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
+    pull, mass, points = PARAMETERS["pull"], PARAMETERS["mass"], PARAMETERS["sharp"]
+    off, bent = [], []
+    for name in ("coarse", "fine"):
+        z, gone = data[f"{name} places"][-1], data[f"{name} gone"][-1]
+        on = gone - np.linspace(0, 1, len(z))
+        exact = [np.interp(on, data["distance"], part) for part in (data["track"].real, data["track"].imag)]
+        off.append(np.max(np.abs(z - exact[0] - 1j * exact[1])))
+        s = 1 - (np.arange(len(z) - 1) + 0.5) / (len(z) - 1)
+        bent.append(np.max(np.abs(data[f"{name} tension"] - pull * s)))
+    h = 0.5 / (points[1] - 1)
+    speed = PARAMETERS["speed"] + pull / mass * h * np.arange(len(data["fine speed"]))
+    # Links that turn by 2a = kappa ds: cos(a) of the acceleration along them, and sin(a) of m v times v kappa.
+    kappa, v = 2.6 + np.pi, speed[-1]
+    most = (kappa / (points[1] - 1)) ** 2 * (mass * v**2 / 4 + pull / 8)
+    exact_sum = 1e-12 * len(speed) ** 0.5
+    return [
+        (
+            "the string that cannot move sideways is on its front's track to second order in ds (slope within 0.1)",
+            bool(abs(np.log2(off[0] / off[1]) - 2) < 0.1),
+        ),
+        (
+            "its tension is linear in s under the pull (4.5): second order (within 0.1), no farther off than theory",
+            bool(abs(np.log2(bent[0] / bent[1]) - 2) < 0.1 and bent[1] < most),
+        ),
+        (
+            "all of it has one speed, which grows as pull t / mass",
+            bool(np.max(np.abs(data["fine speed"] - speed)) < exact_sum),
         ),
     ]
 

@@ -12,24 +12,12 @@ import numpy as np
 
 from paper_figures import pendulum, pendulum_views
 
-PARAMETERS: dict[str, Any] = pendulum.PENDULUM | {
-    "gamma": pendulum.GAMMA,
-    "xi": (0.6, 0.0),
-    "h": pendulum.STEP,
-    "steps": 700,
-}
+PARAMETERS: dict[str, Any] = pendulum.PAPER | {"steps": 700}
 
 
 def compute(fast: bool) -> dict[str, Any]:
-    run = pendulum.run(PARAMETERS["xi"], PARAMETERS["steps"])
     steps = (100, 200, 400) if fast else (100, 200, 400, 800, 1600)
-    return {
-        "t": np.asarray(run.t),
-        "gamma": np.asarray(run.q),
-        "bob": pendulum.bob(run),
-        "check_steps": np.array(steps),
-        "check_errors": pendulum.errors(PARAMETERS["xi"], 20.0, steps),
-    }
+    return pendulum_views.compute(PARAMETERS["xi"], PARAMETERS["steps"], steps)
 
 
 def draw(data: dict[str, Any]) -> Any:

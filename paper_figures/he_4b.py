@@ -10,27 +10,16 @@ import numpy as np
 
 from paper_figures import pendulum, pendulum_views
 
-PARAMETERS: dict[str, Any] = pendulum.PENDULUM | {
-    "gamma": pendulum.GAMMA,
-    "xi": (2.0, 0.0),
-    "h": pendulum.STEP,
-    "steps": 300,
-}
+PARAMETERS: dict[str, Any] = pendulum.PAPER | {"xi": (2.0, 0.0), "steps": 300}
 
 
 def compute(fast: bool) -> dict[str, Any]:
-    run = pendulum.run(PARAMETERS["xi"], PARAMETERS["steps"])
-    long = pendulum.run(PARAMETERS["xi"], 10_000)
     steps = (200, 400, 800) if fast else (200, 400, 800, 1600, 3200)
-    return {
-        "t": np.asarray(run.t),
-        "gamma": np.asarray(run.q),
-        "bob": pendulum.bob(run),
-        "check_steps": np.array(steps),
-        "check_errors": pendulum.errors(PARAMETERS["xi"], 20.0, steps),
-        "long_energy": long.invariants()["energy"],
-        "long_length": long.invariants()["length of gamma"],
-        "long_momentum": long.invariants()["vertical momentum"],
+    long = pendulum.run(PARAMETERS["xi"], 10_000).invariants()
+    return pendulum_views.compute(PARAMETERS["xi"], PARAMETERS["steps"], steps) | {
+        "long_energy": long["energy"],
+        "long_length": long["length of gamma"],
+        "long_momentum": long["vertical momentum"],
     }
 
 

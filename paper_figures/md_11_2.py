@@ -6,20 +6,8 @@ on its place psi around the wire of the hoop, whatever its speed. Lines: from th
 rad/s from psi = 0 both ways. The solution is not periodic.
 """
 
-from typing import Any
-
 from paper_figures import basketball_solutions
 
-PARAMETERS = basketball_solutions.PARAMETERS
-
-
-def compute(fast: bool) -> dict[str, Any]:
-    return basketball_solutions.compute(0, fast)
-
-
-def draw(data: dict[str, Any]) -> Any:
-    return basketball_solutions.draw(data, ("f_{11}", "f_{12} 1/cm"))
-
-
-def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
-    return basketball_solutions.claims(data, 0, ("f11", "f12"))
+SOLUTION = basketball_solutions.Solution(0, ("f_{11}", "f_{12} 1/cm"), ("f11", "f12"))
+PARAMETERS, compute = basketball_solutions.PARAMETERS, SOLUTION.compute
+draw, claims = SOLUTION.draw, SOLUTION.claims

@@ -4,20 +4,8 @@ As figure 11.2, for a ball that starts around the hoop without spin about the no
 figure 11.2 these give every motion: Omega1 = C1 f11 + C2 f21, Omega2 = C1 f12 + C2 f22.
 """
 
-from typing import Any
-
 from paper_figures import basketball_solutions
 
-PARAMETERS = basketball_solutions.PARAMETERS
-
-
-def compute(fast: bool) -> dict[str, Any]:
-    return basketball_solutions.compute(1, fast)
-
-
-def draw(data: dict[str, Any]) -> Any:
-    return basketball_solutions.draw(data, ("f_{21} cm", "f_{22}"))
-
-
-def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
-    return basketball_solutions.claims(data, 1, ("f21", "f22"))
+SOLUTION = basketball_solutions.Solution(1, ("f_{21} cm", "f_{22}"), ("f21", "f22"))
+PARAMETERS, compute = basketball_solutions.PARAMETERS, SOLUTION.compute
+draw, claims = SOLUTION.draw, SOLUTION.claims

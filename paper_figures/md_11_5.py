@@ -5,20 +5,11 @@ C2 = 0.5 rad/(s cm), nearly one turn a second around the hoop. Filled dots: maxi
 Empty dots: where a slow ball leaves the hoop.
 """
 
-from typing import Any
+from functools import partial
 
-from paper_figures import basketball, basketball_potentials
+from paper_figures import basketball_potentials
+from paper_figures.basketball_potentials import claims, draw
 
-PARAMETERS: dict[str, Any] = basketball.PARAMETERS | {"C1": (-40, -50, -60), "C2": 0.5}
-
-
-def compute(fast: bool) -> dict[str, Any]:  # nothing here is long
-    return basketball_potentials.compute(PARAMETERS["C2"])
-
-
-def draw(data: dict[str, Any]) -> Any:
-    return basketball_potentials.draw(data)
-
-
-def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
-    return basketball_potentials.claims(data)
+PARAMETERS = basketball_potentials.parameters(0.5)
+compute = partial(basketball_potentials.compute, PARAMETERS["C2"])
+__all__ = ["PARAMETERS", "claims", "compute", "draw"]

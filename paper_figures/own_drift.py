@@ -101,7 +101,7 @@ def draw(data: dict[str, Any]) -> Any:
                     axes[place].plot(H * MEAN * (np.arange(len(energy)) + 0.5), scale * energy, color=color, label=name)
             axes[place].set(xlabel="$t$ [s]", title=title, xlim=(0, H * STEPS))
         axes["contact"].set(ylabel="change of the driven energy [$10^{-4}$ J]")
-        axes["gearbox"].set(ylabel="[J]")
+        axes["gearbox"].set(ylabel="change of the driven energy [J]")
         axes["gearbox"].legend(loc="lower left")
         names = [*SCHEMES, UNIT_FRAME]
         axes["rates"].axhline(len(SCHEMES) - 0.5, color=BLACK, linewidth=0.6)

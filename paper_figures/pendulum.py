@@ -10,6 +10,7 @@ import discrete_hamel as dh
 PENDULUM = {"mass": 1.0, "length": 9.8, "gravity": 9.8}  # kg, m, m/s^2; [HE] 6.3
 GAMMA = (0.3, 0.2, -((1 - 0.3**2 - 0.2**2) ** 0.5))  # the upward vertical seen from the body
 STEP = 0.2  # s
+PAPER: dict[str, Any] = PENDULUM | {"gamma": GAMMA, "xi": (0.6, 0.0), "h": STEP, "steps": 10_000}  # the run of 6.3
 
 
 def run(xi: Any, steps: int, *, h: float = STEP, tau: float = 0.5) -> dh.Trajectory:

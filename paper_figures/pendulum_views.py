@@ -6,9 +6,21 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from discrete_hamel.plots import BLUE, VERMILLION, style
-from paper_figures import spheres
+from paper_figures import pendulum, spheres
 from paper_figures.pendulum import PENDULUM
 from paper_figures.pictures import mosaic
+
+
+def compute(xi: Any, steps: int, check_steps: tuple[int, ...]) -> dict[str, Any]:
+    """The run and the bob in space; and how far the bob is from Newton's after 20 s, for several numbers of steps."""
+    run = pendulum.run(xi, steps)
+    return {
+        "t": np.asarray(run.t),
+        "gamma": np.asarray(run.q),
+        "bob": pendulum.bob(run),
+        "check_steps": np.array(check_steps),
+        "check_errors": pendulum.errors(xi, 20.0, check_steps),
+    }
 
 
 def draw(data: dict[str, Any], azimuth: float, elevation: float) -> Any:

@@ -1,10 +1,8 @@
-"""Films: a body is where the motion has it, at its time, within the picture; and files open as what they are."""
+"""Films: a body is where the motion has it, at its time, within the picture."""
 
-import json
 import re
 import subprocess
 import sys
-from functools import cache
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,24 +12,15 @@ pytest.importorskip("matplotlib")
 import matplotlib
 
 matplotlib.use("Agg")
-from PIL import Image, ImageSequence
+from film_samples import sampled
 from scipy.spatial.transform import Rotation
 
 import discrete_hamel as dh
-from discrete_hamel.animate import pieces, player, scenes, timing, writers
+from discrete_hamel.animate import pieces, scenes, timing
 from discrete_hamel.animate.cameras import FromAbove, looking_at
 from discrete_hamel.animate.painter import Painter
 from discrete_hamel.animate.pieces import Eye
-from discrete_hamel.progress import Progress
 from discrete_hamel.systems import outlines
-
-
-@cache
-def sampled(name):
-    """A short run of the sample motion, and its scene in a few frames."""
-    system = getattr(dh.systems, name)()
-    run = dh.simulate(system, **system.sample(), steps=100)
-    return run, scenes.scene(run, np.array([0, 50, 99, 100]))
 
 
 def test_nothing_of_one_frame_stays_in_the_next():
@@ -111,6 +100,40 @@ def test_a_line_behind_a_ball_is_hidden_and_one_before_it_is_not():
         assert (max(d for d, _ in line) < min(d for d, _ in ball)) == (not hidden)
 
 
+def test_a_ball_covers_what_is_behind_it_and_not_what_is_before_it():
+    """The hoop's wire passes under the ball that rolls on it, in front of one that hangs inside."""
+    eye = Eye(looking_at(-np.ones(3), np.ones(3), 0.0), 3.0)
+    toward, across, up = eye.camera.axes[2], eye.camera.axes[0], eye.camera.axes[1]
+    places = np.array([s * toward + x * across + y * up for s in (1.5, -1.5) for x in (0, 0.9, 1.2) for y in (0, 0.1)])
+    covered = pieces.hidden(places, outlines.ellipsoid(np.eye(3), np.ones(3)), eye)
+    assert covered == [6, 7, 8, 9]  # beyond its middle and not beside it
+
+
+def test_the_wire_passes_behind_a_ball_on_it_and_before_one_that_hangs_inside():
+    hoop = dh.systems.BasketballOnHoop()
+    half = float((hoop.radius + hoop.wire) * np.pi / 2)  # from the top of the wire to its inner side
+    near = np.radians(-60)  # where the eye is
+    q = [np.array([1.0, 0, 0, 0, 1, 0, 0, 0, 1, s, near]) for s in (0.0, -1.2 * half)]
+    frames = [[np.asanyarray(shape) for shape in hoop.shapes(place)] for place in q]
+    wire = hoop.scenery(np.array(q))
+    eye, _ = scenes._eye(frames, [], wire)
+    _, before = pieces.fixed(wire, eye)
+    outwards = 2 * hoop.wire * np.array([np.cos(near), np.sin(near), 0.0])  # to the wire's outer side
+    for shapes, away, under in ((frames[0], 0.0, True), (frames[1], outwards, False)):
+        place = np.asarray(shapes[1])[0] + away
+        spot = int(np.argmin([np.linalg.norm(found - place) for found, _ in before]))
+        assert (spot in scenes._hidden(shapes, before, eye)) is under
+
+
+def test_a_film_says_units_where_the_system_does():
+    _, scene = sampled("RollingDisk")
+    assert re.fullmatch(r"t = 0\.50 s    energy 16\.98\d\d J, changed by \S+", scene.captions[1])
+    assert scene.labels[0].text.endswith(" m")
+    _, plain = sampled("Gearbox")
+    assert plain.captions[1].startswith("t = 5.00    energy ")
+    assert "J" not in plain.captions[1]
+
+
 def test_kinds_survive_motion_and_stay_polylines():
     ball = outlines.ellipsoid(np.eye(3), np.ones(3)) * 2.0 + np.ones(3)
     assert isinstance(ball, outlines.Surface)
@@ -150,87 +173,6 @@ def test_a_failed_end_is_left_out_and_backwards_is_forwards_in_the_film():
     np.testing.assert_array_equal(timing.frames(back).nodes, timing.frames(run).nodes)
 
 
-# Files.
-
-
-def test_a_gif_has_its_frames(tmp_path):
-    run, _ = sampled("RollingDisk")
-    path = run.animate(tmp_path / "disk.gif")
-    with Image.open(path) as film:
-        pictures = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(film)]
-        assert film.n_frames == 26
-        assert film.info["loop"] == 0
-        assert film.info["duration"] == 40
-    assert all(np.any(a != b) for a, b in zip(pictures, pictures[1:], strict=False))
-    assert np.all(pictures[0][-3, 3] == 255)  # white is white
-    shown = timing.frames(run)
-    painter = Painter(scenes.scene(run, shown.nodes))
-    assert np.mean(np.abs(pictures[12].astype(float) - painter.pixels(12))) < 2.0  # of 255: one palette for all frames
-
-
-def test_an_html_film_holds_the_motion_and_needs_nothing_else(tmp_path):
-    run, _ = sampled("ChaplyginSleigh")
-    path = run.animate(tmp_path / "sleigh.html", seconds=0.4)
-    page = path.read_text(encoding="utf-8")
-    assert not re.search(r"(src|href)=|https?:|@import|url\(", page)
-    film = json.loads(re.search(r"const film = (\{.*\});", page).group(1))
-    assert len(film["frames"]) == len(film["captions"]) == len(film["milliseconds"]) == 11
-    scene = scenes.scene(run, timing.frames(run, 0.4).nodes)
-    sheet = player.Sheet(scene)
-    style, numbers, until = film["traces"][0]
-    assert film["styles"][style][1] == dh.plots.VERMILLION
-    places = np.array(numbers).reshape(-1, 2)[until[-1] - 1] / sheet.unit
-    np.testing.assert_allclose([sheet.left + places[0], sheet.top - places[1]], run.q[-1, 1:], atol=1 / sheet.unit)
-
-
-def test_an_mp4_is_written_by_ffmpeg_picture_by_picture(tmp_path, monkeypatch):
-    """With a stand-in for ffmpeg that counts what it is given."""
-    run, _ = sampled("ChaplyginSleigh")
-    count = f"#!{sys.executable}\nimport sys\nopen(sys.argv[-1], 'w').write(str(len(sys.stdin.buffer.read())))\n"
-    program = tmp_path / "ffmpeg"
-    program.write_text(count)
-    program.chmod(0o755)
-    monkeypatch.setattr(writers, "ffmpeg", lambda: str(program))
-    path = run.animate(tmp_path / "sleigh.mp4", seconds=0.2)
-    height, width, _ = Painter(scenes.scene(run, timing.frames(run, 0.2).nodes)).pixels(0).shape
-    assert height % 2 == width % 2 == 0
-    assert int(path.read_text()) == 6 * 3 * height * width
-    program.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write('no such codec')\nsys.exit(3)\n")
-    with pytest.raises(OSError, match="no such codec"):
-        run.animate(path, seconds=0.2)
-
-
-def test_without_ffmpeg_it_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(writers.shutil, "which", lambda name: None)
-    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(ImportError, match="pip install imageio-ffmpeg"):
-        sampled("ChaplyginSleigh")[0].animate(tmp_path / "sleigh.mp4")
-
-
-def test_without_matplotlib_html_works_and_gif_says_what_to_install(tmp_path, monkeypatch):
-    run, _ = sampled("ChaplyginSleigh")
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    assert run.animate(tmp_path / "sleigh.html", seconds=0.2).stat().st_size > 1000
-    with pytest.raises(ImportError, match=r'pip install "discrete_hamel\[plots\]"'):
-        run.animate(tmp_path / "sleigh.gif")
-
-
-def test_long_films_show_progress(tmp_path):
-    class Watched(Progress):
-        seen: list[int] = []
-
-        def at(self, done):
-            self.seen.append(done)
-
-    run, scene = sampled("ChaplyginSleigh")
-    shown = timing.Frames(np.array([0, 50, 99, 100]), np.ones(4, int), 25.0)
-    with Watched(4, True, unit="frames") as watched:
-        writers.gif(scene, shown, tmp_path / "x.gif", watched, 40)
-        player.html(scene, shown, tmp_path / "x.html", watched, 40)
-    assert watched.seen == [0, 1, 2, 3, 4, 1, 2, 3, 4]
-
-
 # Refusals, and systems of one's own.
 
 
@@ -242,6 +184,10 @@ def test_refusals(tmp_path):
         run.animate(tmp_path / "nowhere" / "run.gif")
     with pytest.raises(ValueError, match="more than 0 seconds"):
         run.animate(tmp_path / "run.gif", seconds=-1.0)
+    with pytest.raises(ValueError, match="25000000000 frames, more than 20000; let it last 800 seconds or less"):
+        run.animate(tmp_path / "run.gif", seconds=1e9)
+    with pytest.raises(ValueError, match="more than 20000"):
+        run.animate(tmp_path / "run.html", seconds=np.inf)
     with pytest.raises(ValueError, match="frames a second"):
         run.animate(tmp_path / "run.gif", frames_a_second=0.0)
     with pytest.raises(ValueError, match="nothing moves"):
@@ -274,7 +220,7 @@ def test_a_system_of_ones_own_is_a_point_or_says_what_it_needs():
 def test_a_picture_at_one_node():
     run, _ = sampled("RollingDisk")
     figure = dh.animate.picture(run, node=50)
-    assert "t = 0.50" in {text.get_text().split("    ")[0] for text in figure.texts}
+    assert "t = 0.50 s" in {text.get_text().split("    ")[0] for text in figure.texts}
 
 
 def test_matplotlib_is_not_loaded_before_a_film():

@@ -8,6 +8,7 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel import calls, cli, names
+from paper_figures import FIGURES
 
 
 def test_systems_lists_the_whole_catalogue(capsys):
@@ -31,7 +32,10 @@ def test_run_is_simulate(capsys):
     text = capsys.readouterr().out
     sleigh = dh.systems.ChaplyginSleigh(mass=2.0, offset=0.25)
     traj = dh.simulate(sleigh, q=[0.1, -1e-3, 0], xi=[1.5, -0.3], h=0.02, steps=50)
-    ends = {word: float(end) for word, _, end in re.findall(r"^ +(theta|x|y) +(\S+) +(\S+)$", text, flags=re.MULTILINE)}
+    ends = {
+        word: float(end)
+        for word, _, end in re.findall(r"^ +(theta|x|y) \[.*\] +(\S+) +(\S+)$", text, flags=re.MULTILINE)
+    }
     np.testing.assert_allclose([ends["theta"], ends["x"], ends["y"]], traj.q[-1], rtol=1e-5)
     assert f"{traj.energy[0]:.6g}" in text
 
@@ -72,7 +76,7 @@ def test_run_animates(tmp_path, capsys):
         ("run ReducedSuslov --animate run.gif", "it is reduced"),
         ("run RollingDisk --animate run.gif --seconds 1e9", "has 25000000000 frames, more than 20000"),
         ("run RollingDisk --animate run.gif --seconds 801", "has 20025 frames"),
-        ("run RollingDisk --animate run.gif --steps 100000000", "with --seconds 800 or less it fits"),
+        ("run RollingDisk --animate run.gif --steps 100000000", "let it last 800 seconds or less"),
         ("run RollingDisk --animate=", "--animate needs the name of a file"),
         ("run RollingDisk --plot=", "--plot needs the name of a file"),
     ],
@@ -105,7 +109,7 @@ def test_a_missing_matplotlib_is_said_before_the_run(option, capsys, monkeypatch
 
 def test_a_reduced_system_shows_its_velocities(capsys):
     assert cli.main(["run", "ReducedSuslov", "--steps", "5"]) == 0
-    assert re.search(r"^ +xi1 +0.8 +\S+$", capsys.readouterr().out, flags=re.MULTILINE)
+    assert re.search(r"^ +xi1 \[rad/s\] +0.8 +\S+$", capsys.readouterr().out, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +121,26 @@ def test_a_mistyped_command_or_option_names_the_nearest(line, nearest, capsys):
         cli.main(line.split())
     assert stop.value.code == 2
     assert nearest in capsys.readouterr().err
+
+
+def test_a_shortened_option_is_refused_before_anything_runs(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["figures", "--ful"])
+    assert "Did you mean --full?" in capsys.readouterr().err
+
+
+def test_figures_are_listed_with_their_titles(capsys):
+    assert cli.main(["figures", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(FIGURES)
+    assert lines[0].split(maxsplit=1) == ["he_1", "[HE] figure 1: the Chaplygin sleigh"]
+
+
+def test_a_run_prints_its_units(capsys):
+    assert cli.main(["run", "ChaplyginSleigh", "--steps", "3"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^ +theta \[rad\] +0\.1 ", out, re.MULTILINE)
+    assert re.search(r"^ +energy \[J\] +1\.0125 ", out, re.MULTILINE)
 
 
 def test_a_long_list_is_shown_only_where_no_name_is_near(capsys):
@@ -146,7 +170,7 @@ def test_a_typo_names_the_nearest(line, nearest, capsys):
     ("line", "sentence"),
     [
         ("run ChaplyginSleigh --set mass", "NAME=VALUE"),
-        ("run ChaplyginSleigh --set mass=heavy", "not a number"),
+        ("run ChaplyginSleigh --set mass=heavy", "--set mass=heavy: 'heavy' is not a number"),
         ("run ChaplyginSleigh --set mass=2,3", "is one number"),
         ("run ChaplyginSleigh --q 0 0", "--q takes 3 numbers, (theta, x, y)"),
         ("run ChaplyginSleigh --q 0 0 zero", "--q takes numbers"),
@@ -192,7 +216,5 @@ def test_help(line, capsys):
 
 
 def test_no_command_is_refused(capsys):
-    with pytest.raises(SystemExit) as stop:
-        cli.main([])
-    assert stop.value.code == 2
-    assert "COMMAND" in capsys.readouterr().err
+    assert cli.main([]) == 2
+    assert "discrete-hamel run ChaplyginSleigh" in capsys.readouterr().err  # with what there is

@@ -13,7 +13,7 @@ import discrete_hamel as dh
 PACKAGE = Path(dh.__file__).parent
 # From the ground up: a module may import from its own layer's folder and from layers below it.
 LAYERS = (
-    {"pytrees", "failures", "progress", "interrupts", "inputs"},
+    {"pytrees", "failures", "progress", "interrupts", "inputs", "units"},
     {"newton", "frames", "adapted", "programs"},
     {"system", "charts"},
     {"nonlinear_systems"},

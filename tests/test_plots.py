@@ -58,7 +58,7 @@ def test_overview_into_given_axes(sleigh, ax):
 
 def test_velocities_leave_out_what_the_constraint_forbids(sleigh, ax):
     plots.velocities(sleigh, ax=ax)
-    assert [line.get_label() for line in ax.lines] == ["omega", "v1"]
+    assert [line.get_label() for line in ax.lines] == ["omega [rad/s]", "v1 [m/s]"]
 
 
 def test_momenta_are_p(sleigh, ax):
@@ -71,6 +71,31 @@ def test_invariants_show_the_relative_change(sleigh, ax):
     plots.invariants(broken, ax=ax)
     assert ax.lines[0].get_ydata()[-1] == pytest.approx(1.1**2 - 1, rel=1e-9)
     assert ax.get_yscale() == "log"
+
+
+def test_axes_carry_the_units_that_the_system_says(sleigh, pendulum):
+    main, velocities, kept = sleigh.plot().axes
+    assert (main.get_xlabel(), main.get_ylabel(), kept.get_xlabel()) == ("x [m]", "y [m]", "t [s]")
+    assert kept.get_ylabel() == "relative change"
+    shared = pendulum.plot(plots.momenta)  # one unit for all is on the axis, and not repeated
+    assert shared.get_ylabel() == "momenta [kg m²/s]"
+    assert [line.get_label() for line in shared.lines] == ["p xi1", "p xi2"]
+    resting = sleigh.replace(xi=np.where(np.arange(101)[:, None] == 0, 0.0, sleigh.xi))
+    assert resting.plot(plots.invariants).lines[0].get_label() == "energy [J] (absolute)"
+    spectrum = pendulum.plot(plots.power_spectrum, of="xi1")
+    assert (spectrum.get_xlabel(), spectrum.get_ylabel()) == ("frequency [1/s]", "power density of xi1 [rad²/s]")
+    pyplot.close("all")
+
+
+def test_a_system_that_says_no_units_has_none_on_its_axes(sleigh):
+    plain = type("Plain", (dh.systems.ChaplyginSleigh,), {"units": {}})
+    run = sleigh.replace(system=plain())
+    for draw in (plots.path, plots.coordinates, plots.velocities, plots.momenta, plots.invariants):
+        ax = run.plot(draw)
+        shown = [ax.get_xlabel(), ax.get_ylabel(), *(line.get_label() for line in ax.lines)]
+        assert not any("[" in text for text in shown)
+    assert "turns per unit of t" in run.plot(plots.power_spectrum, of="x").get_xlabel()
+    pyplot.close("all")
 
 
 def test_path_in_a_plane_of_ones_own(pendulum, ax):
@@ -88,7 +113,7 @@ def test_a_phase_portrait_shows_its_quantities(sleigh, pendulum, ax):
     curves = [line for line in ax.lines if len(line.get_xdata()) > 1]
     assert [line.get_label() for line in curves] == ["one", "other"]
     np.testing.assert_allclose(curves[1].get_xydata(), np.stack([sleigh.q[:, 0], sleigh.p[:, 1]], axis=1), atol=1e-15)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("theta", "p v1")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("theta [rad]", "p v1 [kg m/s]")
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from discrete_hamel.animate.scenes import scene, shapes_of
-from discrete_hamel.animate.timing import frames
+from discrete_hamel.animate.timing import frames, refuse_length
 from discrete_hamel.progress import Progress
 from discrete_hamel.trajectory import Trajectory
 
-__all__ = ["film", "picture", "shapes_of", "writer"]
+__all__ = ["film", "picture", "refuse_length", "shapes_of", "writer"]
 
 ENDINGS = (".gif", ".html", ".mp4")
 

@@ -156,8 +156,12 @@ def shaded(colour: str, level: int) -> str:
     return "#" + "".join(f"{int(part * int(colour[i : i + 2], 16)):02x}" for i in (1, 3, 5))
 
 
-def fixed(shapes: list[np.ndarray], eye: Eye) -> tuple[list[Piece], list[Piece]]:
-    """The lines of what does not move: those beyond the vertical through its middle, and those before."""
+Segment = tuple[np.ndarray, Piece]  # with its middle in space
+
+
+def fixed(shapes: list[np.ndarray], eye: Eye) -> tuple[list[Piece], list[Segment]]:
+    """The lines of what does not move: those beyond the vertical through its middle, and those before, in short pieces
+    of which a body may hide some."""
     lines = [shape for shape in shapes if isinstance(shape, Fixed)]
     if not lines:
         return [], []
@@ -165,14 +169,24 @@ def fixed(shapes: list[np.ndarray], eye: Eye) -> tuple[list[Piece], list[Piece]]
     if len(middle) == 2:
         return [Piece(np.asarray(shape), "", GREY, 0.6) for shape in lines], []
     behind: list[Piece] = []
-    before: list[Piece] = []
-    for shape in lines:
-        points, _ = eye.camera.view(np.asarray(shape))
-        near = (np.asarray(shape) - middle)[:, :2] @ (eye.camera.eye - middle)[:2] > 0
+    before: list[Segment] = []
+    for shape in map(np.asarray, lines):
+        points, _ = eye.camera.view(shape)
+        near = (shape - middle)[:, :2] @ (eye.camera.eye - middle)[:2] > 0
         cuts = np.flatnonzero(near[1:] != near[:-1]) + 1
         for part in np.split(np.arange(len(points)), cuts):
-            reach = points[part[0] : part[-1] + 2]
-            if len(reach) > 1:
-                side, colour = (before, "#cdcdcd") if near[part[0]] else (behind, GREY)
-                side.append(Piece(reach, "", colour, 0.6))
+            if near[part[0]]:
+                ends = [slice(k, k + 2) for k in part if k + 1 < len(points)]
+                before += [(shape[two].mean(axis=0), Piece(points[two], "", "#cdcdcd", 0.6)) for two in ends]
+            elif len(points[part[0] : part[-1] + 2]) > 1:
+                behind.append(Piece(points[part[0] : part[-1] + 2], "", GREY, 0.6))
     return behind, before
+
+
+def hidden(places: np.ndarray, ball: np.ndarray, eye: Eye) -> list[int]:
+    """Which of these places in space a ball covers: the sight to them passes its middle nearer than its radius."""
+    middle = np.asarray(ball).mean(axis=0)
+    radius = np.max(np.linalg.norm(np.asarray(ball) - middle, axis=1))
+    sight, there = places - eye.camera.eye, middle - eye.camera.eye
+    nearest = np.clip(sight @ there / np.einsum("ij,ij->i", sight, sight), 0.0, 1.0)
+    return np.flatnonzero(np.linalg.norm(nearest[:, None] * sight - there, axis=1) < radius).tolist()

@@ -58,8 +58,9 @@ function show(k) {
     pen.fillText(text, corner ? 0.985 * canvas.width : x * scale, (corner ? canvas.height : y * scale) - 3 * point);
   }
   for (const [style, xy, until] of film.traces) draw(style, xy, until[k]);
+  for (const i of film.hidden[k]) draw(...film.before[i]);
   for (const [style, xy] of film.frames[k]) draw(style, xy);
-  for (const [style, xy] of film.before) draw(style, xy);
+  film.before.forEach(([style, xy], i) => { if (!film.hidden[k].includes(i)) draw(style, xy); });
   caption.textContent = film.captions[k]; at.value = k;
 }
 function frame(now) {
@@ -87,6 +88,7 @@ def html(scene: Scene, frames: Frames, path: Path, progress: Progress, _: float)
         "captions": scene.captions,
         "behind": [sheet.entry(piece) for piece in scene.behind],
         "before": [sheet.entry(piece) for piece in scene.before],
+        "hidden": scene.hidden,
         "labels": [sheet.label(label) for label in scene.labels],
         "traces": [
             [*sheet.entry(Piece(trace.points, "", trace.colour, 1.0)), trace.until.tolist()] for trace in scene.traces

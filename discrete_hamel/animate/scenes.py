@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel import units
 from discrete_hamel.animate import pieces
 from discrete_hamel.animate.cameras import FromAbove, broadside, looking_at
-from discrete_hamel.animate.pieces import Eye, Piece
+from discrete_hamel.animate.pieces import Eye, Piece, Segment
 from discrete_hamel.plots import GREEN, ORANGE, PURPLE, VERMILLION
 from discrete_hamel.system import System
 from discrete_hamel.systems import outlines
@@ -47,12 +48,16 @@ class Scene(NamedTuple):
     labels: list[Label]
     traces: list[Trace]
     before: list[Piece]
+    hidden: list[list[int]]  # which of these pieces a body covers, at each frame
     bodies: Callable[[int], list[Piece]]
 
     def moving(self, frame: int) -> list[Piece]:
         """Traces, bodies and what is before them, in the order of drawing."""
         drawn = [Piece(trace.points[: trace.until[frame]], "", trace.colour, 1.0) for trace in self.traces]
-        return [piece for piece in drawn if len(piece.points) > 1] + self.bodies(frame) + self.before
+        covered = self.hidden[frame]
+        over = [piece for i, piece in enumerate(self.before) if i not in covered]
+        under = [self.before[i] for i in covered]  # their ends may be seen
+        return [piece for piece in drawn if len(piece.points) > 1] + under + self.bodies(frame) + over
 
 
 def shapes_of(system: System, q: Any) -> Callable[[Any], list[np.ndarray]]:
@@ -94,10 +99,11 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
     eye, floor = _eye(frames, tracks, still)
     frames = [[pieces.sized(shape, eye.size) for shape in frame] for frame in frames]
     behind, before = pieces.fixed(still, eye)
-    ruled, labels = ([], []) if floor is None else _floor(frames, [*tracks, *still], eye, floor)
+    metre = _after(trajectory.system, "x")  # lengths are in the unit of places
+    ruled, labels = ([], []) if floor is None else _floor(frames, [*tracks, *still], eye, floor, metre)
     box = _box(frames, [*tracks, *still], eye, ruled)
     if _flat(frames):
-        ruled, labels = _ruled(box)
+        ruled, labels = _ruled(box, metre)
     colours = TRACES if sum(isinstance(shape, Blade) for shape in frames[0]) <= 2 else (TYRE,)
     until = np.searchsorted(fine, nodes) + 1
     return Scene(
@@ -107,7 +113,8 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
         [*ruled, *behind],
         labels,
         [Trace(eye.camera.view(track)[0], colours[i % len(colours)], until) for i, track in enumerate(tracks)],
-        before,
+        [piece for _, piece in before],
+        [_hidden(frame, before, eye) for frame in frames],
         lambda frame: _bodies(frames[frame], eye, floor),
     )
 
@@ -154,6 +161,13 @@ def _bodies(shapes: list[np.ndarray], eye: Eye, floor: float | None) -> list[Pie
     return shadows + [piece for _, piece in sorted(placed, key=lambda piece: -piece[0])]
 
 
+def _hidden(shapes: list[np.ndarray], before: list[Segment], eye: Eye) -> list[int]:
+    """Which of these pieces a body covers. Balls are the only solids that move among such surroundings."""
+    places = np.array([place for place, _ in before]).reshape(-1, 3)
+    solid = [shape for shape in shapes if isinstance(shape, Surface)] if before else []
+    return sorted({i for shape in solid for i in pieces.hidden(places, shape, eye)})
+
+
 def _box(frames: Any, lines: list[np.ndarray], eye: Eye, ruled: list[Piece]) -> Any:
     """What the picture must hold at any frame, with a margin, and not too wide or tall."""
     points = np.concatenate(
@@ -174,9 +188,17 @@ def _all(frames: Any, lines: list[np.ndarray]) -> Iterator[np.ndarray]:
 def _captions(trajectory: Trajectory, nodes: np.ndarray) -> list[str]:
     t, energy = np.asarray(trajectory.t)[nodes], np.asarray(trajectory.invariants()["energy"])[nodes]
     change = [f"{value - energy[0]:+.0e}" if value != energy[0] else "0" for value in energy]
+    second, joule = (_after(trajectory.system, name) for name in ("t", "energy"))
     return [
-        f"t = {at:.2f}    energy {value:.6g}, changed by {by}" for at, value, by in zip(t, energy, change, strict=True)
+        f"t = {at:.2f}{second}    energy {value:.6g}{joule}, changed by {by}"
+        for at, value, by in zip(t, energy, change, strict=True)
     ]
+
+
+def _after(system: System, name: str) -> str:
+    """A quantity's unit, to be written after its value."""
+    unit = units.printed(units.unit(system.units, name))
+    return f" {unit}" if unit else ""
 
 
 def nice(length: float) -> float:
@@ -189,11 +211,11 @@ def nice(length: float) -> float:
     return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)) * power)
 
 
-def _ruled(box: Any) -> tuple[list[Piece], list[Label]]:
+def _ruled(box: Any, metre: str) -> tuple[list[Piece], list[Label]]:
     """The plane's grid, with numbers."""
     left, right, bottom, top = box
     step = nice(max(right - left, top - bottom) / 5)
-    lines, labels = [], []
+    lines, labels = [], [Label((np.nan, np.nan), f"[{metre.strip()}]")] if metre else []
     for x in step * np.arange(np.ceil(left / step), np.floor(right / step) + 1):
         lines.append(Piece(np.array([[x, bottom], [x, top]]), "", RULE, 0.7))
         if left + 0.06 * (right - left) < x < right - 0.06 * (right - left):
@@ -205,7 +227,9 @@ def _ruled(box: Any) -> tuple[list[Piece], list[Label]]:
     return lines, labels
 
 
-def _floor(frames: Any, lines: list[np.ndarray], eye: Eye, height: float) -> tuple[list[Piece], list[Label]]:
+def _floor(
+    frames: Any, lines: list[np.ndarray], eye: Eye, height: float, metre: str
+) -> tuple[list[Piece], list[Label]]:
     """The floor, in squares, wherever a body comes to."""
     points = np.concatenate([shape[:, :2] for shape in _all(frames, lines)])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -217,4 +241,4 @@ def _floor(frames: Any, lines: list[np.ndarray], eye: Eye, height: float) -> tup
             ends = np.full((2, 3), height)
             ends[:, i], ends[:, 1 - i] = value, (low[1 - i], high[1 - i])
             squares.append(Piece(eye.camera.view(ends)[0], "", RULE, 0.7))
-    return squares, [Label((np.nan, np.nan), f"squares of {step:g}")]
+    return squares, [Label((np.nan, np.nan), f"squares of {step:g}{metre}")]

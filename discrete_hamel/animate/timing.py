@@ -6,6 +6,8 @@ import numpy as np
 
 from discrete_hamel.trajectory import Trajectory
 
+MOST = 20_000  # frames of a film: thirteen minutes, a gigabyte of pictures
+
 
 class Frames(NamedTuple):
     """The nodes of a film, in order, each with how many frames it stays: where steps are long, more than one."""
@@ -42,8 +44,21 @@ def frames(trajectory: Trajectory, seconds: float | None = None, rate: float = 2
     length = t[-1] if seconds is None else float(seconds)
     if not length > 0:
         raise ValueError(f"the film's length must be more than 0 seconds; got {length:g}.")
+    refuse_length(length, rate)
     wanted = np.linspace(0.0, t[-1], max(2, 1 + round(length * rate)))
     right = np.clip(np.searchsorted(t, wanted), 1, len(t) - 1)
     nearest = np.where(wanted - t[right - 1] <= t[right] - wanted, right - 1, right)
     shown, stay = np.unique(nearest, return_counts=True)
     return Frames(known[shown], stay, rate)
+
+
+def refuse_length(seconds: float, rate: float = 25.0) -> None:
+    """Refuse a film that would not end, or not fit into memory.
+
+    A motion longer than that is shown faster, with `seconds` for the film's own length.
+    """
+    if not seconds * rate <= MOST:
+        raise ValueError(
+            f"a film of {seconds:g} seconds has {seconds * rate:.0f} frames, more than {MOST}; let it last "
+            f"{np.floor(MOST / rate):g} seconds or less (`seconds`), which shows the motion faster."
+        )

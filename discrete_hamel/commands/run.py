@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel import calls
+from discrete_hamel import calls, units
 from discrete_hamel.commands.systems import sample_of
 from discrete_hamel.names import catalogue, chosen, schemes
 from discrete_hamel.stores.requests import place
-
-RATE = 25  # frames a second, as animate has them
-MOST_FRAMES = 20_000
 
 ABOUT = """Simulate a system of the catalogue; print where it starts and ends, and how well its invariants are kept.
 
@@ -121,16 +118,7 @@ def _refuse_outputs(options: argparse.Namespace, system: Any, data: dict[str, An
 
         animate.writer(Path(options.animate))
         animate.shapes_of(system, data["q"])
-        _refuse_length(abs(options.steps * data["h"]) if options.seconds is None else options.seconds)
-
-
-def _refuse_length(seconds: float) -> None:
-    """A film that would not end, or not fit into memory."""
-    if not seconds * RATE <= MOST_FRAMES:
-        raise ValueError(
-            f"a film of {seconds:g} seconds has {seconds * RATE:.0f} frames, more than {MOST_FRAMES}; with --seconds "
-            f"{MOST_FRAMES / RATE:g} or less it fits: the motion is shown faster then."
-        )
+        animate.refuse_length(abs(options.steps * data["h"]) if options.seconds is None else options.seconds)
 
 
 def _parameters(kind: type, settings: Sequence[str]) -> dict[str, Any]:
@@ -141,10 +129,17 @@ def _parameters(kind: type, settings: Sequence[str]) -> dict[str, Any]:
         if not equals:
             raise ValueError(f"--set takes NAME=VALUE, such as mass=2; got {setting!r}.")
         name = chosen(name, known, f"parameter of {kind.__name__}")
-        values[name] = calls.value(value)
+        values[name] = _value(setting, value)
         if np.ndim(known[name].default) == 0 and isinstance(known[name].default, float) and np.ndim(values[name]):
             raise ValueError(f"the parameter {name} of {kind.__name__} is one number; got {value!r}.")
     return values
+
+
+def _value(setting: str, value: str) -> Any:
+    try:
+        return calls.value(value)
+    except ValueError as error:
+        raise ValueError(f"--set {setting}: {error}") from None
 
 
 def _initial_data(system: Any, options: argparse.Namespace) -> dict[str, Any]:
@@ -172,10 +167,15 @@ def _summary(trajectory: dh.Trajectory, seconds: float) -> str:
     names, values, letter = (
         (system.velocities, trajectory.xi, "xi") if reduced else (system.coordinates, trajectory.q, "q")
     )
-    lines.append(f"{'':>22} {'start':>12} {'end':>12}")
-    for i, (first, last) in enumerate(zip(values[0], values[-1], strict=True)):
-        lines.append(f"{names[i] if i < len(names) else f'{letter}[{i}]':>22} {first:12.6g} {last:12.6g}")
-    lines.append(f"{'':>22} {'start':>12} {'end':>12} {'largest change':>15}")
-    for name, kept in trajectory.invariants().items():
-        lines.append(f"{name:>22} {kept[0]:12.6g} {kept[-1]:12.6g} {abs(kept - kept[0]).max():15.1e}")
+    titles = [
+        units.titled(system.units, names[i]) if i < len(names) else f"{letter}[{i}]" for i in range(len(values[0]))
+    ]
+    kept = {units.titled(system.units, name): along for name, along in trajectory.invariants().items()}
+    width = max(map(len, (*titles, *kept, " " * 22)))
+    lines.append(f"{'':>{width}} {'start':>12} {'end':>12}")
+    for title, first, last in zip(titles, values[0], values[-1], strict=True):
+        lines.append(f"{title:>{width}} {first:12.6g} {last:12.6g}")
+    lines.append(f"{'':>{width}} {'start':>12} {'end':>12} {'largest change':>15}")
+    for title, along in kept.items():
+        lines.append(f"{title:>{width}} {along[0]:12.6g} {along[-1]:12.6g} {abs(along - along[0]).max():15.1e}")
     return "\n".join(lines)

@@ -5,13 +5,18 @@ import inspect
 from typing import Any
 
 import discrete_hamel as dh
-from discrete_hamel import calls
+from discrete_hamel import calls, units
 from discrete_hamel.names import catalogue, chosen
 
 
 def add(commands: Any) -> None:
     """The command's options."""
-    systems = commands.add_parser("systems", help="list the catalogue, or describe one system of it")
+    systems = commands.add_parser(
+        "systems",
+        help="list the catalogue, or describe one system of it",
+        description="List the systems of the catalogue; or describe one: its equations, coordinates, quasi-velocities, "
+        "parameters with their units, and the sample motion that `discrete-hamel run NAME` shows.",
+    )
     systems.add_argument("name", nargs="?", metavar="NAME", help="a system, to describe it")
     systems.set_defaults(command=execute)
 
@@ -38,7 +43,8 @@ def description(kind: type[dh.System]) -> str:
     except TypeError:
         lines.append("Some parameters have no default; give them with --set.")
     else:
-        lines += [f"q  = ({', '.join(system.coordinates)})", f"xi = ({', '.join(system.velocities)})"]
+        for letter, names in (("q ", system.coordinates), ("xi", system.velocities)):
+            lines.append(f"{letter} = ({', '.join(units.titled(system.units, name) for name in names)})")
     lines.append("parameters (--set NAME=VALUE):")
     for name, parameter in inspect.signature(kind).parameters.items():
         default = (
@@ -46,7 +52,9 @@ def description(kind: type[dh.System]) -> str:
             if parameter.default is parameter.empty
             else f" = {calls.plain(getattr(system, name, parameter.default))}"
         )
-        lines.append(f"  {name}{default}")
+        pure = callable(parameter.default) or isinstance(parameter.default, bool)
+        unit = "" if pure else units.printed(units.unit(kind.units, name))
+        lines.append(f"  {name}{default} {unit}".rstrip())
     sample = sample_of(system)
     if sample:
         lines.append("sample: " + ", ".join(f"{name} = {calls.plain(value)}" for name, value in sample.items()))

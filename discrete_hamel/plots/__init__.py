@@ -7,8 +7,8 @@
     dh.plots.section(traj, where="r", of=("theta", "p omega"))         # a Poincare section, crossings to round-off
     dh.plots.eigenvalues(dh.spectrum(...))
 
-Matplotlib is imported when something is drawn, never before. Quantities carry the units of the user's own data, so the
-axes here name the quantity only; `paper_figures` add units, because there they are known.
+Matplotlib is imported when something is drawn, never before. Axes name the quantity and, where the system's class says
+it in `units`, its unit: all mechanical systems of the catalogue do, those that are written without dimensions do not.
 """
 
 from discrete_hamel.plots.curves import coordinates, invariants, momenta, path, velocities

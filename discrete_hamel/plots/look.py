@@ -86,7 +86,7 @@ def legend(ax: Any) -> None:
         loc="lower left",
         bbox_to_anchor=(0, 1),
         borderaxespad=0.1,
-        ncols=max(1, min(6, 52 // (longest + 7))),
+        ncols=max(1, min(6, 60 // (longest + 6))),
         handlelength=1.2,
         columnspacing=1.2,
     )

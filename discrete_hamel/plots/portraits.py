@@ -8,7 +8,7 @@ import numpy as np
 
 from discrete_hamel.analysis.events import crossings
 from discrete_hamel.plots.look import axes, legend, style
-from discrete_hamel.plots.quantities import Quantity, along, as_function, at_states, named
+from discrete_hamel.plots.quantities import Quantity, along, as_function, at_states, named, titled
 from discrete_hamel.trajectory import Trajectory
 
 Runs = Trajectory | Sequence[Trajectory]
@@ -30,7 +30,7 @@ def phase_portrait(
             x, y = (along(run, quantity) for quantity in of)
             (line,) = ax.plot(x, y, linewidth=1.0, label=labels[i] if i < len(labels) else None)
             ax.plot(x[:1], y[:1], "o", color=line.get_color(), markerfacecolor="white", markersize=4)
-        return _finished(ax, of)
+        return _finished(ax, trajectories, of)
 
 
 def section(
@@ -59,7 +59,7 @@ def section(
             x, y = (found.t if one == "t" else at_states(run.system, found.q, found.xi, one) for one in of)
             ax.plot(x, y, ".", markersize=3, label=labels[i] if i < len(labels) else None)
         way = {1: ", upward", -1: ", downward", 0: ""}[int(np.sign(sense))]
-        return _finished(ax, of, f"   (where {named(where)} = 0{way})" if named(where) else "")
+        return _finished(ax, trajectories, of, f"   (where {named(where)} = 0{way})" if named(where) else "")
 
 
 def _several(trajectories: Runs) -> list[Trajectory]:
@@ -72,7 +72,8 @@ def _several(trajectories: Runs) -> list[Trajectory]:
     return runs
 
 
-def _finished(ax: Any, of: tuple[Quantity, Quantity], note: str = "") -> Any:
-    ax.set(xlabel=named(of[0]) + note, ylabel=named(of[1]))
+def _finished(ax: Any, trajectories: Runs, of: tuple[Quantity, Quantity], note: str = "") -> Any:
+    first = _several(trajectories)[0]
+    ax.set(xlabel=titled(first, of[0]) + note, ylabel=titled(first, of[1]))
     legend(ax)
     return ax

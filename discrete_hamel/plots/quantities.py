@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel import hamel
+from discrete_hamel import hamel, units
 from discrete_hamel.system import System
 from discrete_hamel.trajectory import Trajectory
 
@@ -64,8 +64,19 @@ def names(system: System) -> dict[str, Callable[[System, Array, Array], Array]]:
 
 
 def named(quantity: Quantity) -> str:
-    """What to write on an axis."""
+    """What to call it; "" for a function without a name."""
     return quantity if isinstance(quantity, str) else getattr(quantity, "__name__", "quantity").replace("<lambda>", "")
+
+
+def unit_of(trajectory: Trajectory, quantity: Quantity) -> str:
+    """A named quantity's unit as print has it, "" where the system says none; see `units.py`."""
+    return units.printed(units.unit(trajectory.system.units, quantity)) if isinstance(quantity, str) else ""
+
+
+def titled(trajectory: Trajectory, quantity: Quantity) -> str:
+    """What to write on an axis: the name, with its unit."""
+    unit = unit_of(trajectory, quantity)
+    return f"{named(quantity)} [{unit}]" if unit else named(quantity)
 
 
 def plane_coordinates(trajectory: Trajectory) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from discrete_hamel import units
 from discrete_hamel.analysis.spectra import Spectrum
 from discrete_hamel.plots.look import BLACK, BLUE, VERMILLION, axes, legend, style
 from discrete_hamel.plots.quantities import Quantity, along, named
@@ -48,10 +49,21 @@ def power_spectrum(trajectory: Trajectory, of: Quantity, *, window: Window = np.
         ax = axes(ax)
         shown = power >= 1e-20 * power.max()
         ax.plot(frequencies[shown], power[shown], linewidth=0.9)
-        ax.set(xlabel="frequency (turns per unit of t)", ylabel=f"power density of {named(of) or 'the quantity'}")
+        turns, density = _units(trajectory, of)
+        ax.set_xlabel(f"frequency [{turns}]" if turns else "frequency (turns per unit of t)")
+        ax.set_ylabel(f"power density of {named(of) or 'the quantity'}" + (f" [{density}]" if density else ""))
         if power.max() > 0:
             ax.set_yscale("log")
     return ax
+
+
+def _units(trajectory: Trajectory, of: Quantity) -> tuple[str, str]:
+    """Of frequency and of power density, each "" where the system does not say."""
+    declared = trajectory.system.units
+    time, values = units.unit(declared, "t"), units.unit(declared, of) if isinstance(of, str) else ""
+    turns = units.written(units.powers((time, -1))) if time else ""
+    density = units.written(units.powers((values, 2), (time, 1))) if time and values else ""
+    return turns, units.printed(density)
 
 
 def eigenvalues(spectrum: Spectrum, *, ax: Any = None) -> Any:
@@ -69,7 +81,7 @@ def eigenvalues(spectrum: Spectrum, *, ax: Any = None) -> Any:
             logs = spectrum.logarithms
             logs = logs[np.isfinite(logs)]
             ax.plot(logs.real, logs.imag, "x", color=VERMILLION, markersize=5, label="scheme: log(multiplier) / h")
-        ax.set(xlabel="growth (real part)", ylabel="frequency (imaginary part)")
+        ax.set(xlabel="growth (real part), per unit of t", ylabel="frequency (imaginary part), rad per unit of t")
         ax.margins(0.15)
         ax.set_aspect("equal", adjustable="datalim")
         legend(ax)

@@ -12,6 +12,7 @@ from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.pendulums import SO3, hat
 from discrete_hamel.systems.rigid_bodies import body_frame, inertia_matrix
 from discrete_hamel.systems.rolling import UP, Rolling, attitude_trace
+from discrete_hamel.units import SI
 
 _TURNS = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)], axis=-1)  # [a, b, i] = (e_i x)_ab
 
@@ -88,6 +89,7 @@ class BallOnSphere(System):
     rank = 3
     coordinates = (*(f"W{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3)), "x", "y", "z")
     velocities = ("nu1", "nu2", "nu3", "slip1", "slip2", "slip3")
+    units = SI | {"vertical momentum": "kg m^3/s"}
 
     def curvature(self) -> Any:
         """k of beta = k x: 1 / (R + r) on the sphere, -1 / (R - r) in the bowl."""

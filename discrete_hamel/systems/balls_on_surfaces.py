@@ -15,6 +15,7 @@ from discrete_hamel.systems.balls import ball_outline, fits, turned_about
 from discrete_hamel.systems.pendulums import hat
 from discrete_hamel.systems.rigid_bodies import body_frame
 from discrete_hamel.systems.rolling import UP, attitude_trace
+from discrete_hamel.units import SI
 
 
 def cylinder(s: Array, radius: Any) -> Array:
@@ -50,6 +51,13 @@ class OnSurface(System):
     rank = 3
     coordinates = (*(f"W{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3)), "s", "theta")
     velocities = ("v", "Omega1", "Omega2", "slip along s", "slip in theta")
+    units = SI | {
+        "v": "rad/s",
+        "Omega2": "rad/(m s)",
+        "slip along s": "m/s",
+        "slip in theta": "rad/s",
+        "Omega1 - Omega2 s": "rad/s",
+    }
 
     if TYPE_CHECKING:  # fields of the subclasses, not of this class
         mass: Any = None

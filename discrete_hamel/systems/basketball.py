@@ -8,6 +8,7 @@ from jax import Array
 from discrete_hamel.systems import parameters
 from discrete_hamel.systems.balls import fits
 from discrete_hamel.systems.balls_on_surfaces import OnSurface, hoop
+from discrete_hamel.units import cgs
 
 
 class BasketballOnHoop(OnSurface):
@@ -22,11 +23,13 @@ class BasketballOnHoop(OnSurface):
     The ball stays on the hoop while v psi'^2 < a theta'^2 cos(psi) + g sin(psi). Energy is bounded. Reference: [MD] 11.
     """
 
-    mass: float = 1.0  # in any unit
+    mass: float = 1.0  # g; the motion is the same for any
     radius: float = 12.127606663602425  # cm: 30 inches around
     hoop: float = 22.86  # cm, inner radius of the hoop: 9 inches
     wire: float = 0.9525  # cm, radius of the hoop's wire: 3/8 inch
     gravity: float = 980.66  # cm/s^2
+
+    units = cgs(OnSurface.units)
 
     def curve(self, s: Array) -> Array:
         return hoop(s, (self.hoop + self.wire, self.radius + self.wire))

@@ -8,6 +8,7 @@ from jax import Array
 
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.units import SI
 
 
 def in_the_plane(theta: Array) -> Array:
@@ -58,6 +59,11 @@ class ThreeWheelCart(System):
     rank = 2
     coordinates = ("theta", "u1", "u2", "phi", "psi", "chi", "xi")
     velocities = ("Omega", "w", "slip theta", "slip u1", "slip u2", "slip phi", "slip psi")
+    units = (
+        SI
+        | {"xi": "rad", "Omega": "rad/(m s)", "w": "rad/s", "slip theta": "rad/s", "slip u1": "m/s", "slip u2": "m/s"}
+        | {"slip phi": "rad/s", "slip psi": "rad/s", "Omega^2 (f - J_D r^2 sin^2 alpha)": "J"}
+    )
 
     def frame(self, q: Array) -> Array:
         alpha, r, d = q[6] - q[0], self.wheel_radius, self.wheelbase
@@ -153,6 +159,7 @@ class Car(System):
     rank = 2
     coordinates = ("theta", "x", "y", "alpha")
     velocities = ("v", "alpha'", "sideways", "turning")
+    units = SI
 
     def frame(self, q: Array) -> Array:
         c, s = jnp.cos(q[3]), jnp.sin(q[3])

@@ -8,6 +8,7 @@ from jax import Array
 
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.units import SI
 
 
 class PlanarChain(System):
@@ -28,6 +29,8 @@ class PlanarChain(System):
     masses: Any = 1.0  # kg, of the bobs: n of them, or one for all
     lengths: Any = 1.0  # m, of the rods: n of them, or one for all
     gravity: float = 9.8  # m/s^2
+
+    units = SI
 
     @property
     def rank(self) -> int:

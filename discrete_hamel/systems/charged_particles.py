@@ -9,6 +9,7 @@ from jax import Array
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.particles import NonholonomicParticle, contact_frame
+from discrete_hamel.units import SI
 
 
 def _electromagnetic(system: Any, q: Array, velocity: Array) -> Array:
@@ -36,6 +37,7 @@ class ChargedParticle(System):
     rank = 3
     coordinates = ("x", "y", "z")
     velocities = ("x'", "y'", "z'")
+    units = SI | {"charge": "C", "magnetic": "T", "electric": "V/m", "momentum along E x B": "kg T V/s"}
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return 0.5 * self.mass * (xi @ xi) + _electromagnetic(self, q, xi)

@@ -9,6 +9,7 @@ from jax import Array
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.algebras import constants
+from discrete_hamel.units import SI
 
 # Brackets of the frame (s1, s2, a1, a2) times the distance: [s1, s2] = a1 + a2, [s2, a_i] = s_i = -[s1, a_i].
 BRACKETS = constants(
@@ -37,6 +38,7 @@ class CoaxialDiscs(System):
     rank = 2
     coordinates = ("x1", "y1", "x2", "y2")
     velocities = ("s1", "s2", "a1", "a2")
+    units = SI
 
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         masses = jnp.stack([self.mass1, self.mass2])

@@ -10,6 +10,7 @@ from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.pendulums import hat
 from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body, standing
+from discrete_hamel.units import SI
 
 
 class VerticalDisk(System):
@@ -33,6 +34,7 @@ class VerticalDisk(System):
     rank = 2
     coordinates = ("phi", "psi", "x", "y")
     velocities = ("phi'", "psi'", "zeta1", "zeta2")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         heading, own, along, across = xi
@@ -107,6 +109,7 @@ class RollingDisk(System):
     rank = 3
     coordinates = ("theta", "phi", "psi", "x", "y")
     velocities = ("theta'", "phi'", "psi'", "zeta1", "zeta2")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         kinetic, potential = self._energies(q, xi)

@@ -9,6 +9,7 @@ from jax import Array
 from discrete_hamel.pytrees import static
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.units import SI
 
 
 def contact_frame(y: Array) -> Array:
@@ -141,6 +142,7 @@ class KnifeEdgeOnIncline(System):
     rank = 2
     coordinates = ("theta", "x", "y")
     velocities = ("omega", "v1", "v2")
+    units = SI
 
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         kinetic = 0.5 * (self.inertia * xi[0] ** 2 + self.mass * (xi[1] ** 2 + xi[2] ** 2))

@@ -7,6 +7,7 @@ from jax import Array
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.algebras import SO3, rotation_basis, rotations_of
+from discrete_hamel.units import SI
 
 
 def hat(a: Array) -> Array:
@@ -33,6 +34,7 @@ class SphericalPendulum(System):
     rank = 2
     coordinates = ("gamma1", "gamma2", "gamma3")
     velocities = ("xi1", "xi2", "xi3")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         kinetic = 0.5 * self.mass * self.length**2 * (xi[0] ** 2 + xi[1] ** 2)
@@ -87,6 +89,8 @@ class NSpherePendulum(System):
     mass: float = 1.0  # kg
     length: float = 9.8  # m
     gravity: float = 9.8  # m/s^2
+
+    units = SI | {"horizontal momentum squared": "kg^2 m^4/s^2"}
 
     @property
     def rank(self) -> int:

@@ -8,6 +8,7 @@ from jax import Array
 
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.units import SI
 
 
 class SphericalPendulumAngles(System):
@@ -27,6 +28,7 @@ class SphericalPendulumAngles(System):
     rank = 2
     coordinates = ("theta", "phi")
     velocities = ("theta'", "phi'")
+    units = SI
 
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         speed = xi[0] ** 2 + (jnp.sin(q[0]) * xi[1]) ** 2
@@ -88,6 +90,7 @@ class SphericalPendulumCartesian(System):
     rank = 2
     coordinates = ("x", "y", "z")
     velocities = ("v1", "v2", "|x|'")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return 0.5 * self.mass * (xi @ xi) - self.mass * self.gravity * q[2]  # the frame is orthonormal

@@ -11,6 +11,7 @@ from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.algebras import SO3
 from discrete_hamel.systems.pendulums import hat
+from discrete_hamel.units import SI
 
 # [a, b, i] = (e_i x)_ab; by NumPy, because JAX's distributed runtime has to start before JAX computes anything.
 _GENERATORS = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)], axis=-1)
@@ -58,6 +59,7 @@ class RigidBody(System):
     rank = 3
     coordinates = tuple(f"R{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3))
     velocities = ("omega1", "omega2", "omega3")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return 0.5 * xi @ inertia_matrix(self.inertia) @ xi
@@ -116,6 +118,7 @@ class HeavyTop(System):
     rank = 3
     coordinates = RigidBody.coordinates
     velocities = RigidBody.velocities
+    units = SI
 
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         return 0.5 * xi @ inertia_matrix(self.inertia) @ xi, jnp.asarray(self.weight) @ q[6:]
@@ -178,6 +181,7 @@ class LagrangeTop(System):
     rank = 3
     coordinates = RigidBody.coordinates
     velocities = RigidBody.velocities
+    units = SI
 
     def momentum(self, xi: Array) -> Array:
         """Body angular momentum about the fixed point."""

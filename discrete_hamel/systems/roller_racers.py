@@ -11,6 +11,7 @@ from jax import Array
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.carts import in_the_plane, plane_symmetries, wheel
+from discrete_hamel.units import SI
 
 
 class RollerRacer(System):
@@ -37,6 +38,7 @@ class RollerRacer(System):
     rank = 2
     coordinates = ("theta", "x", "y", "phi")
     velocities = ("v", "phi'", "sideways", "across v")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return _racer_energy(self, _racer_wheels(self, q[3]) @ xi, xi[1])
@@ -86,6 +88,7 @@ class DrivenRollerRacer(System):
     rank = 1
     coordinates = ("theta", "x", "y", "t")
     velocities = ("v", "sideways", "across v", "t'")
+    units = SI
     clock = 3
 
     def _rolling(self, q: Array, rate: Array) -> Array:

@@ -11,6 +11,7 @@ from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.pendulums import SO3, hat
 from discrete_hamel.systems.rigid_bodies import body_frame, orthogonality
+from discrete_hamel.units import SI
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -38,6 +39,7 @@ class Rolling(System):
     rank = 3
     coordinates = (*(f"R{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3)), "x", "y")
     velocities = ("omega1", "omega2", "omega3", "slip1", "slip2", "slip3")
+    units = SI
     rim: ClassVar[float] = 0.02  # the angle from the third axis at which what is drawn ends in a flat lid
 
     if TYPE_CHECKING:  # fields of the subclasses, not of this class

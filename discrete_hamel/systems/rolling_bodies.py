@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel.system import Invariant
 from discrete_hamel.systems import parameters
 from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body
+from discrete_hamel.units import SI
 
 
 def support_of_disk(c: Array, radius: Array) -> Array:
@@ -115,6 +116,8 @@ class RouthTop(Rolling):
     offset: float = 0.2  # m, mass centre above the centre of the spherical base, along the body's axis (a)
     radius: float = 0.35  # m, of the spherical base (r)
     gravity: float = 9.8  # m/s^2
+
+    units = SI | {"Jellett": "kg m^3/s", "Routh": "kg m^2/s"}
 
     def height(self, gamma: Array) -> Array:
         return self.radius + self.offset * gamma[2]

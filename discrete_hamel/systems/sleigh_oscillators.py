@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.sleighs import body_fields, motions_of_plane, platform
+from discrete_hamel.units import SI
 
 
 def sliding_energies(
@@ -60,6 +61,7 @@ class SleighOscillator(System):
     rank = 3
     coordinates = ("r", "theta", "x", "y")
     velocities = ("r'", "Omega1", "Omega2", "Omega3")
+    units = SI | {"Omega2": "m/s", "Omega3": "m/s"}
 
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         return sliding_energies(self, q[0], *xi)
@@ -109,6 +111,7 @@ class SleighOscillatorScaledFrame(System):
     rank = 3
     coordinates = ("r", "theta", "x", "y")
     velocities = ("r'", "xi1", "Omega2", "Omega3")
+    units = SI | {"Omega2": "m/s", "Omega3": "m/s", "xi1": ""}  # that of xi1 changes with the masses
 
     def scale(self, r: Array) -> Array:
         """Omega1 / xi1."""

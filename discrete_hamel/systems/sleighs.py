@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel.pytrees import static
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.units import SI
 
 
 def body_fields(theta: Array) -> Array:
@@ -56,6 +57,7 @@ class ChaplyginSleigh(System):
     rank = 2
     coordinates = ("theta", "x", "y")
     velocities = ("omega", "v1", "v2")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         omega, v1, v2 = xi
@@ -109,6 +111,7 @@ class ChaplyginSleighMomentumFrame(System):
     rank = 2
     coordinates = ("theta", "x", "y")
     velocities = ("xi1", "xi2", "v2")
+    units = SI | {"xi2": "m/s", "p1": "kg m^2/s", "p2": "kg m/s"}
 
     def _ratio(self) -> Array:
         """k / a, which a balanced sleigh has too."""
@@ -167,6 +170,7 @@ class DegenerateSleigh(System):
     rank = 1
     coordinates = ("t", "theta", "x", "y")
     velocities = ("forward", "t'", "theta' - turning", "sideways")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return 0.5 * self.mass * (xi[0] ** 2 + xi[3] ** 2)

@@ -11,6 +11,7 @@ from jax import Array
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.carts import in_the_plane, plane_symmetries, wheel
+from discrete_hamel.units import SI
 
 
 class Snakeboard(System):
@@ -36,6 +37,7 @@ class Snakeboard(System):
     rank = 3
     coordinates = ("theta", "x", "y", "psi", "phi")
     velocities = ("v", "psi'", "phi'", "sideways", "across v")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return _snakeboard_energy(self, _snakeboard_wheels(self, q[4]) @ xi[jnp.array([0, 3, 4])], xi[1], xi[2])
@@ -94,6 +96,7 @@ class DrivenSnakeboard(System):
     rank = 1
     coordinates = ("theta", "x", "y", "t")
     velocities = ("v", "sideways", "across v", "t'")
+    units = SI
     clock = 3
 
     def lagrangian(self, q: Array, xi: Array) -> Array:

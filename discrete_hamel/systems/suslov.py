@@ -17,6 +17,7 @@ from discrete_hamel.systems.rigid_bodies import (
     orthogonality,
     rotations_in_space,
 )
+from discrete_hamel.units import SI
 
 
 def body_velocity(axis: Any, xi: Array) -> Array:
@@ -49,6 +50,7 @@ class Suslov(System):
     rank = 2
     coordinates = RigidBody.coordinates
     velocities = ("xi1", "xi2", "a . omega")
+    units = SI
 
     def omega(self, xi: Array) -> Array:
         """Body angular velocity of xi, with 2 or 3 components."""
@@ -104,6 +106,7 @@ class HeavySuslov(System):
     rank = 2
     coordinates = RigidBody.coordinates
     velocities = Suslov.velocities
+    units = SI
 
     def omega(self, xi: Array) -> Array:
         """Body angular velocity of xi, with 2 or 3 components."""
@@ -163,6 +166,7 @@ class ReducedSuslov(System):
     rank = 2
     coordinates = ()
     velocities = Suslov.velocities
+    units = SI
 
     def omega(self, xi: Array) -> Array:
         """Body angular velocity of xi, with 2 or 3 components."""

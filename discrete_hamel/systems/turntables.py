@@ -10,6 +10,7 @@ from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
 from discrete_hamel.systems.balls import ball_outline, turned_about
 from discrete_hamel.systems.pendulums import SO3
+from discrete_hamel.units import SI
 
 
 class BallOnTurntable(System):
@@ -42,6 +43,7 @@ class BallOnTurntable(System):
     rank = 3
     coordinates = (*(f"W{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3)), "x", "y")
     velocities = ("nu1", "nu2", "nu3", "slip1", "slip2")
+    units = SI
 
     def _velocity(self, xi: Array) -> Array:
         return jnp.stack([self.radius * xi[1] + xi[3], -self.radius * xi[0] + xi[4]])

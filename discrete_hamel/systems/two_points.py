@@ -9,6 +9,7 @@ from jax import Array
 from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.units import SI
 
 
 class TwoPointsParallelVelocities(NonlinearSystem):
@@ -32,6 +33,7 @@ class TwoPointsParallelVelocities(NonlinearSystem):
     rank = 3
     coordinates = ("x1", "y1", "x2", "y2")
     velocities = ("v1", "v2", "theta")
+    units = SI
     singular = "both speeds are zero, and theta is lost"
 
     @classmethod
@@ -106,6 +108,7 @@ class TwoPointsOrthogonalVelocities(System):
     rank = 2
     coordinates = ("x", "y", "theta", "rho")
     velocities = ("v", "omega", "along", "rho'")
+    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         rho, (v, omega, along, opening) = q[3], xi
@@ -162,6 +165,7 @@ class SegmentParallelVelocities(System):
 
     rank = 2
     coordinates = ("x", "y", "phi")
+    units = SI | {"nu": "m/s", "tau": "m/s"}
 
     @property
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]  # the free ones come first
