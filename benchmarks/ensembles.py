@@ -1,4 +1,4 @@
-"""10^5 members x 10^3 steps of the sleigh and of the disk: python benchmarks/ensembles.py [ROUNDS | processes]
+"""10^5 members x 10^3 steps of the sleigh and of the disk: python benchmarks/ensembles.py [ROUNDS | processes [WHICH]]
 
 With one and with two cores, and beside the lanes kernel alone on one core, all taking turns; and resident memory. With
 the word `processes` instead: four processes on this machine share one store, one of them is killed, the others end with
@@ -66,8 +66,8 @@ print(f"{int(runs.finished.values.sum())} members in {time.perf_counter() - begi
 """
 
 
-def processes() -> None:
-    """Four processes, of which one dies."""
+def processes(which: int) -> None:
+    """Four processes, of which this one dies."""
     with tempfile.TemporaryDirectory() as folder:
         script, store = Path(folder) / "script.py", Path(folder) / "runs.zarr"
         script.write_text(SCRIPT)
@@ -78,10 +78,10 @@ def processes() -> None:
         while first.poll() is None and len(list((store / "q").glob("[0-9]*"))) < 20:
             time.sleep(0.05)
         children = Path(f"/proc/{first.pid}/task/{first.pid}/children").read_text().split()
-        os.kill(int(children[2]), signal.SIGKILL)
+        os.kill(int(children[which]), signal.SIGKILL)
         code = first.wait()
         kept = len(list((store / "q").glob("[0-9]*")))
-        print(f"killed process 2: exit code {code}, {kept} of {-(-200_000 // 2048)} blocks kept; launching again")
+        print(f"killed process {which}: exit code {code}, {kept} of {-(-200_000 // 2048)} blocks kept; launching again")
         begin = time.perf_counter()
         code = subprocess.run(command, env=own).returncode
         print(f"relaunch: exit code {code} after {time.perf_counter() - begin:.1f} s")
@@ -94,7 +94,7 @@ def processes() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["processes"]:
-        processes()
+    if sys.argv[1:2] == ["processes"]:
+        processes(int(sys.argv[2]) if len(sys.argv) > 2 else 2)
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)

@@ -1,6 +1,7 @@
 """Thousands of wrong inputs: python benchmarks/malformed.py [inputs] [seed].
 
-Each input is a call of `simulate` that is right but for one to three things. It must end in a sentence (an exception
+Each input is a call of `simulate` (one in ten of `ensemble`, malformed_ensembles.py) that is right but for one to three
+things. It must end in a sentence (an exception
 that this library raises itself, saying what is wrong) or in a right answer: finite, its steps solving the scheme's
 equations. Anything else is printed: a traceback from inside JAX or NumPy, a NaN, a wrong step.
 """
@@ -22,17 +23,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import malformed_ensembles
 import numpy as np
+from oddities import NUMBERS, OTHERS, Odd, anything, numbers
 
 import discrete_hamel as dh
 
 OURS = str(Path(dh.__file__).parent)
 SENTENCES = (ValueError, TypeError, OSError, dh.RunFailed)
 Call = dict[str, Any]
-
-
-class Odd:
-    """An object that is no number."""
 
 
 def kinetic(q: Any, xi: Any) -> Any:
@@ -118,29 +117,6 @@ LAGRANGIANS = (
     7, None,
 )  # fmt: skip
 FRAMES = (flat, nested, ragged, parallel, wide, nothing, kinetic, "identity", None)
-NUMBERS = (0, -1, 1, True, 0.5, 1e-300, 1e-8, 1e8, 1e300, float("nan"), float("inf"), -float("inf"), 10**400, 1j)
-OTHERS = (None, "", "one", "1.0", b"1", [], {}, (), {1.0}, {"q": 1.0}, object, Odd(), np.nan, np.array("x"), print)
-
-
-def numbers(draw: random.Random, length: int) -> list:
-    return [draw.choice((draw.uniform(-2, 2), draw.choice(NUMBERS))) for _ in range(length)]
-
-
-def anything(draw: random.Random) -> Any:
-    """A value that may or may not be a vector, a number, or an option."""
-    kind = draw.randrange(6)
-    if kind == 0:
-        return draw.choice(OTHERS)
-    if kind == 1:
-        return draw.choice(NUMBERS)
-    row = numbers(draw, draw.randrange(6))
-    if kind == 2:
-        return [row, row]
-    if kind == 3:
-        return [*row, draw.choice(OTHERS)]
-    if kind == 4:
-        return np.array(row, dtype=object)
-    return tuple(row)
 
 
 def parameter(draw: random.Random, call: Call) -> None:
@@ -251,6 +227,9 @@ def verdict(call: Call) -> tuple[str, str]:
             warnings.simplefilter("ignore")
             if isinstance(call["system"], partial):
                 call["system"] = call["system"]()
+            if "reduction" in call:
+                wrong = malformed_ensembles.answer(call)
+                return ("no answer", wrong) if wrong else ("answer", "")
             run = dh.simulate(call.pop("system"), call.pop("q"), call.pop("xi"), progress=False, **call)
             wrong = right(run)
     except SENTENCES as error:
@@ -270,7 +249,7 @@ def campaign(inputs: int, seed: int, folder: str) -> tuple[collections.Counter, 
     """The tally of verdicts, and what must not be, told."""
     draw, tally, told = random.Random(seed), collections.Counter(), []
     for number in range(inputs):
-        mistakes, call = drawn(draw, folder)
+        mistakes, call = malformed_ensembles.drawn(draw) if number % 10 == 9 else drawn(draw, folder)
         kind, more = verdict(dict(call))
         tally[kind] += 1
         if kind not in ("answer", "sentence"):

@@ -8,12 +8,16 @@ JAX find the others (Slurm, Open MPI, Kubernetes): srun python -m discrete_hamel
 import argparse
 import os
 import runpy
+import signal
 import socket
 import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 FOREVER = 10**6  # seconds: whether a process lives is watched by discrete_hamel.ensembles.processes, in sentences
 
@@ -51,6 +55,11 @@ def _here(count: int, command: list[str]) -> int:
     ]  # fmt: skip
     try:
         return _watched(started)
+    except KeyboardInterrupt:  # the processes have had it too, and have something to say
+        for process in started:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE)
+        return 128 + signal.SIGINT
     finally:
         for process in started:
             process.kill()  # does nothing to those that have ended
@@ -81,27 +90,67 @@ def _watched(started: list[subprocess.Popen]) -> int:
 def _one(coordinator: str | None, processes: int | None, process: int | None, script: str, rest: list[str]) -> int:
     import jax
 
-    jax.distributed.initialize(coordinator, processes, process, heartbeat_timeout_seconds=FOREVER)
     import discrete_hamel  # noqa: F401  # before the script, which may make arrays first
+    from discrete_hamel.ensembles.keeper import Keeper
+    from discrete_hamel.ensembles.processes import living, team
 
+    keeper = Keeper()
+    with _served_by(keeper) as distributed:
+        jax.distributed.initialize(coordinator, processes, process, heartbeat_timeout_seconds=FOREVER)
+    client, rank, count = distributed.client, distributed.process_id, distributed.num_processes
+    keeper.stands_by(f"process {rank} of {count}")
+    living(client, rank)
     sys.argv = [script, *rest]
     sys.path.insert(0, str(Path(script).parent))
     try:
-        runpy.run_path(script, run_name="__main__")
+        _run(script)
+        team().all_done()
+        jax.distributed.shutdown()
     except BaseException as error:
-        _say(error, jax.process_index())
+        _say(error, client, rank)
+        keeper.said()
         _leave(error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 1)
-    jax.distributed.shutdown()
+    keeper.over()
     return 0
 
 
-def _say(error: BaseException, process: int) -> None:
-    from discrete_hamel.ensembles.processes import ProcessLost
+def _run(script: str) -> None:
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
 
-    if isinstance(error, ProcessLost):
-        print(f"process {process}: {error}", file=sys.stderr)
-    elif not isinstance(error, SystemExit):
+
+@contextmanager
+def _served_by(keeper: Any) -> Iterator[Any]:
+    """JAX's state of many processes; the service that it starts in process 0 lives with the keeper instead."""
+    from jax._src import distributed
+
+    name = "get_distributed_runtime_service"
+    library = getattr(distributed, "_jax", None)
+    plain = getattr(library, name, None)
+    if plain is None:  # another version of JAX: then the service is in process 0, and dies with it
+        yield distributed.global_state
+        return
+    setattr(library, name, keeper.service)
+    try:
+        yield distributed.global_state
+    finally:
+        setattr(library, name, plain)
+
+
+def _say(error: BaseException, client: Any, process: int) -> None:
+    from discrete_hamel.ensembles.processes import ProcessLost, ended
+
+    if isinstance(error, ProcessLost | KeyboardInterrupt):
+        print(f"process {process}: {str(error) or 'interrupted.'}", file=sys.stderr)
+    elif isinstance(error, SystemExit):
+        print(f"process {process}: the script has ended with {error.code}", file=sys.stderr)
+    else:
         traceback.print_exception(error)
+    first_line = (str(error).splitlines() or [""])[0][:200]
+    ended(client, process, f"{type(error).__name__}{': ' * bool(first_line)}{first_line}")
 
 
 def _leave(code: int) -> None:

@@ -24,6 +24,7 @@ class Task(NamedTuple):
     bundle: Bundle | None  # None: the plain path
     capacity: int  # nodes that one call gives at most
     width: int  # members a call of the lanes
+    row: int  # numbers of a node: q, p and xi
 
 
 class Batch:
@@ -67,7 +68,7 @@ class Batch:
         """The next `ask` nodes of all members, (ask, N + m + n, members): q, p and xi; NaN after a member's end."""
         self.begin = self.done.copy()
         late = self.why == Why.WELL
-        rows = np.full((ask, self._row_length(), self.count), np.nan)
+        rows = np.full((ask, self.task.row, self.count), np.nan)
         self.distrusted = np.full(self.count, self.task.bundle is None)
         while late.any():
             key = np.where(late, self.steps * 2 + (self.done - self.begin) / (ask + 1), np.inf)  # the hindmost
@@ -79,10 +80,6 @@ class Batch:
                 self._by_lanes(group, ask, rows)
             late = (self.why == Why.WELL) & (self.done - self.begin < ask)
         return rows
-
-    def _row_length(self) -> int:
-        n = jax.eval_shape(plain.velocities, self.axes, self.system, self.task.scheme, self.states).shape[1]
-        return self.states.q.shape[1] + self.states.p.shape[1] + n
 
     def _by_lanes(self, group: np.ndarray, ask: int, rows: np.ndarray) -> None:
         """As far as the lanes take members who are all at the same place."""

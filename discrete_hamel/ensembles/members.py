@@ -1,7 +1,6 @@
 """Who takes part in an ensemble: systems side by side in one tree, initial data, and who cannot start and why."""
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
@@ -10,29 +9,51 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel import checks, hamel
-from discrete_hamel.ensembles.plain import Axes, in_groups
-from discrete_hamel.ensembles.reasons import Why
+from discrete_hamel import checks
+from discrete_hamel.ensembles.placement import Placement, is_sharded, placement
+from discrete_hamel.ensembles.plain import Axes
+from discrete_hamel.ensembles.processes import Team
+from discrete_hamel.ensembles.starts import one, starts
+from discrete_hamel.inputs import floats
 from discrete_hamel.shapes import shapes
 from discrete_hamel.system import System
 
 FEW = 8  # members that are tried before all are given up
-GROUP = 2048  # members looked at together: few enough for the cache
-NEAR_UNITY = 0.9  # singular values then are between 0.1 and 1.9
 MOST_HYPOTHESES = 4096  # ways to read a system's parameters that are tried
 
 
-class Members(NamedTuple):
-    """`system` with a leading axis on those of its leaves where `axes` is 0, not None; q (B, N) and xi (B, n)."""
+class Lead(NamedTuple):
+    """A member who can start, the same one in all processes: by it is decided how all are run."""
 
-    system: System
-    axes: Axes
+    system: Any
     q: np.ndarray
     xi: np.ndarray
-    why: np.ndarray  # (B,) Why, of those who cannot start
+
+
+class Members(NamedTuple):
+    """`system` with a leading axis on those of its leaves where `axes` is 0, not None; q (B, N) and velocity, xi or v:
+    of those members whose data are here.
+    """
+
+    system: Any
+    axes: Axes
+    q: np.ndarray
+    velocity: np.ndarray
+    quasi: bool  # the velocity is xi
+    lead: Lead
+    place: Placement
 
     def __len__(self) -> int:
-        return len(self.q)
+        return self.place.members
+
+    def block(self, number: int, part: range) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        """Part of a block of members: their system, q and xi, and why those who cannot start cannot."""
+        begin = self.place.slot(number).start
+        who = slice(begin + part.start, begin + part.stop)
+        leaves, tree = jax.tree.flatten(self.system)
+        parts = [a if axis is None else a[who] for a, axis in zip(leaves, self.axes, strict=True)]
+        system, q = jax.tree.unflatten(tree, parts), self.q[who]
+        return system, q, *starts(system, self.axes, q, self.velocity[who], self.quasi)
 
 
 def stacked(systems: Sequence[System]) -> System:
@@ -47,14 +68,7 @@ def stacked(systems: Sequence[System]) -> System:
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x, float) for x in leaves]), *systems)
 
 
-def one(system: System, axes: Axes, member: int) -> Any:
-    """The system of one member."""
-    leaves, tree = jax.tree.flatten(system)
-    own = [leaf if axis is None else leaf[member] for leaf, axis in zip(leaves, axes, strict=True)]
-    return jax.tree.unflatten(tree, own)
-
-
-def _size(count: int | None, q: np.ndarray, velocity: np.ndarray, system: System) -> int:
+def _size(count: int | None, q: Any, velocity: Any, system: System) -> int:
     sizes = {"q": len(q) if q.ndim == 2 else None, "the velocity": len(velocity) if velocity.ndim == 2 else None}
     given = {name: size for name, size in {**sizes, "systems": count}.items() if size is not None}
     if not given:
@@ -68,15 +82,17 @@ def _size(count: int | None, q: np.ndarray, velocity: np.ndarray, system: System
     return next(iter(given.values()))
 
 
-def _axes(system: System, q: Array, members: int) -> Axes:
-    """Which leaves have a leading axis of members: the fewest with which the system's functions have their shapes."""
+def _axes(system: System, q: Array, members: int, sure: set[int]) -> Axes:
+    """Which leaves have a leading axis of members: the fewest with which the system's functions have their shapes,
+    beside those that are known to.
+    """
     leaves = jax.tree.leaves(system)
-    candidates = [k for k, leaf in enumerate(leaves) if leaf.ndim and leaf.shape[0] == members]
+    candidates = [k for k, leaf in enumerate(leaves) if k not in sure and leaf.ndim and leaf.shape[0] == members]
     error: Exception | None = None
     fitting = None
     by_size = (c for size in range(len(candidates) + 1) for c in combinations(candidates, size))
     for chosen in [*islice(by_size, MOST_HYPOTHESES), tuple(candidates)]:
-        axes = tuple(0 if k in chosen else None for k in range(len(leaves)))
+        axes = tuple(0 if k in sure or k in chosen else None for k in range(len(leaves)))
         try:
             member = one(system, axes, 0)
             shapes(member.at(q), q)
@@ -94,15 +110,15 @@ def _axes(system: System, q: Array, members: int) -> Axes:
     )
 
 
-def _rows(name: str, value: Any) -> np.ndarray:
-    array = np.asarray(value, jnp.result_type(float))
-    if array.ndim not in (1, 2):
+def _rows(name: str, value: Any) -> Any:
+    array = value if is_sharded(value) else np.asarray(floats(name, value))
+    if array.ndim not in (1, 2) or array.ndim == 1 and is_sharded(array):
         raise ValueError(f"{name} must have shape (members, components), or (components,) for all, got {array.shape}.")
     return array
 
 
-def gathered(system: Any, q: Any, xi: Any, v: Any, workers: int = 1) -> Members:
-    """The members, checked: a sentence for what is wrong with all, a reason for each who cannot start alone."""
+def gathered(system: Any, q: Any, xi: Any, v: Any, block: int = 2048, team: Team | None = None) -> Members:
+    """The members, or a sentence for what is wrong with all."""
     if (xi is None) == (v is None):
         raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
     several = not isinstance(system, System)
@@ -114,25 +130,45 @@ def gathered(system: Any, q: Any, xi: Any, v: Any, workers: int = 1) -> Members:
     members = _size(count, q, velocity, whole)
     if not members:
         raise ValueError("an ensemble needs at least one member.")
-    q, velocity = (np.broadcast_to(a, (members, a.shape[-1])) for a in (q, velocity))
-    axes = (0,) * len(jax.tree.leaves(whole)) if several else _axes(whole, jnp.asarray(q[0]), members)
-    ready = _a_good_one(whole, axes, q, velocity, v is None)
-    return _started(_ready(whole, ready), axes, q, velocity, v is None, workers)
+    place = placement([q, velocity, *jax.tree.leaves(whole)], members, block, team or Team())
+    axes, few, q_few, velocity_few = _few(whole, q, velocity, place, several)
+    lead = _a_good_one(few, axes, q_few, velocity_few, v is None)
+    ready: Any = _ready(whole, lead.system)
+    axes += (None,) * (len(jax.tree.leaves(ready)) - len(axes))  # what `at` added is the same for all
+    leaves, tree = jax.tree.flatten(ready)
+    leaves = [leaf if axis is None else place.rows(leaf) for leaf, axis in zip(leaves, axes, strict=True)]
+    q, velocity = (place.rows(_all(a, members)) for a in (q, velocity))
+    return Members(jax.tree.unflatten(tree, leaves), axes, q, velocity, v is None, lead, place)
 
 
-def _a_good_one(whole: System, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool) -> System:
-    """The system of the first member who can start; if the first few cannot, what is wrong with the first of them."""
-    finite = np.isfinite(q).all(axis=1) & np.isfinite(velocity).all(axis=1)
-    for leaf, axis in zip(jax.tree.leaves(whole), axes, strict=True):
-        if axis is not None:
-            finite &= np.isfinite(leaf).reshape(len(q), -1).all(axis=1)
+def _few(whole: System, q: Any, velocity: Any, place: Placement, several: bool) -> tuple[Axes, System, Any, Any]:
+    """Which leaves have an axis of members; and a few members, of whom the last is the first of all."""
+    leaves, tree = jax.tree.flatten(whole)
+    looked_at = {k: leaf for k, leaf in enumerate(leaves) if leaf.ndim and leaf.shape[0] == place.members}
+    data = {k: a for k, a in (("q", q), ("velocity", velocity)) if a.ndim == 2}
+    found = dict(zip([*data, *looked_at], place.few([*data.values(), *looked_at.values()], FEW), strict=True))
+    count = len(next(iter(found.values())))
+    q, velocity = (
+        found[k] if k in found else np.broadcast_to(a, (count, len(a))) for k, a in (("q", q), ("velocity", velocity))
+    )
+    sure = {k for k, leaf in enumerate(leaves) if several or is_sharded(leaf)}
+    known = jax.tree.unflatten(tree, [found[k] if k in sure else leaf for k, leaf in enumerate(leaves)])
+    axes = _axes(known, jnp.asarray(q[-1]), place.members, sure)
+    few = [leaf if axis is None else found[k] for k, (leaf, axis) in enumerate(zip(leaves, axes, strict=True))]
+    return axes, jax.tree.unflatten(tree, few), q, velocity
+
+
+def _a_good_one(few: System, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool) -> Lead:
+    """The first member who can start; if none of the few can, what is wrong with the first of them."""
     refusal: ValueError | None = None
-    for k in [*np.flatnonzero(finite)[:FEW].tolist(), 0][:FEW]:
+    for k in range(min(FEW, len(q))):
         given = (velocity[k], None) if quasi else (None, velocity[k])
         try:
-            return checks.initial_data(one(whole, axes, k), q[k], *given)[0]
+            system, at, xi = checks.initial_data(one(few, axes, k), q[k], *given)
         except ValueError as error:
             refusal = refusal or error
+        else:
+            return Lead(system, np.asarray(at), np.asarray(xi))
     raise refusal or ValueError("no member can start.")
 
 
@@ -143,70 +179,6 @@ def _ready(whole: System, ready: System) -> Any:
     return ready.replace(**{name: getattr(whole, name) for name in ("params",) if hasattr(whole, name)})
 
 
-@partial(jax.jit, static_argnums=(0, 4))
-def _facts(axes: Axes, system: System, q: Array, velocity: Array, quasi: bool) -> tuple[Array, ...]:
-    tree = jax.tree.unflatten(jax.tree.structure(system), axes)
-
-    def facts(system: System, q: Array, given: Array) -> tuple[Array, Array, Array, Array]:
-        xi = hamel.full(system, q, given[: system.rank]) if quasi else hamel.quasivelocities(system, q, given)
-        free = xi[: system.rank]
-        inertia = hamel.inertia(system, q, free)
-        mu, force = hamel.balance(system, q, free)
-        parts = (system.frame(q), mu, force, inertia, *jax.tree.leaves(system))
-        finite = jnp.isfinite(sum(jnp.sum(part * 0) for part in parts))
-        scale = jnp.sqrt(jnp.abs(jnp.diag(inertia)))
-        wanted = xi[: len(given)] if quasi else system.frame(q) @ jnp.concatenate([free, system.slip(q)])
-        return xi, finite, inertia / jnp.outer(scale, scale), jnp.max(jnp.abs(given - wanted))
-
-    return jax.vmap(facts, (tree, 0, 0))(system, q, velocity)
-
-
-def _allowed(system: Any, axes: Axes, members: int) -> np.ndarray:
-    """Whose parameters the system's own `check` lets pass; each set of them is looked at once."""
-    leaves, tree = jax.tree.flatten(system)
-    numbers = jax.tree.unflatten(tree, [np.asarray(leaf) for leaf in leaves])
-    different = [np.asarray(a).reshape(members, -1) for a, axis in zip(leaves, axes, strict=True) if axis is not None]
-    if not different:
-        return np.ones(members, bool)
-    _, first, which = np.unique(np.concatenate(different, axis=1), axis=0, return_index=True, return_inverse=True)
-
-    def passes(member: int) -> bool:
-        try:
-            one(numbers, axes, member).check()
-        except ValueError:
-            return False
-        return True
-
-    return np.array([passes(member) for member in first])[which.reshape(-1)]
-
-
-def _regular(inertia: np.ndarray) -> np.ndarray:
-    """Which of many matrices with a diagonal of ones can be inverted.
-
-    Singular values differ from 1 by ||A - 1|| at most, which leaves few matrices, or none, whose own have to be found.
-    """
-    regular = np.linalg.norm(inertia - np.eye(inertia.shape[-1]), axis=(1, 2)) < NEAR_UNITY
-    others = ~regular & np.isfinite(inertia).all(axis=(1, 2))
-    sizes = np.linalg.svd(inertia[others], compute_uv=False)
-    regular[others] = sizes[:, -1] > checks.SINGULAR * sizes[:, 0]
-    return regular
-
-
-def _started(system: Any, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool, workers: int) -> Members:
-    axes += (None,) * (len(jax.tree.leaves(system)) - len(axes))  # what `at` added is the same for all
-    leaves, tree = jax.tree.flatten(system)
-    own = [np.asarray(leaf) for leaf, axis in zip(leaves, axes, strict=True) if axis is not None]
-
-    def facts(own: list, q: np.ndarray, velocity: np.ndarray) -> tuple[Array, ...]:
-        different = iter(own)
-        parts = [leaf if axis is None else next(different) for leaf, axis in zip(leaves, axes, strict=True)]
-        return _facts(axes, jax.tree.unflatten(tree, parts), q, velocity, quasi)
-
-    xi, finite, inertia, off = in_groups(facts, GROUP, len(q), own, q, velocity, workers=workers)
-    size = np.max(np.abs(velocity), axis=1)
-    why = np.where(off <= checks.ON_CONSTRAINT * size, Why.WELL, Why.CONSTRAINT)
-    why = np.where(_regular(inertia), why, Why.DEGENERATE)
-    why = np.where(finite, why, Why.FUNCTIONS)
-    why = np.where(_allowed(system, axes, len(q)), why, Why.PARAMETERS)
-    why = np.where(np.isfinite(q).all(axis=1) & np.isfinite(velocity).all(axis=1), why, Why.DATA)
-    return Members(system, axes, q, xi, why)
+def _all(a: Any, members: int) -> Any:
+    """Rows for all members, of what may be given once for all of them."""
+    return a if a.ndim == 2 else np.broadcast_to(a, (members, len(a)))

@@ -1,7 +1,6 @@
 """Members by the plain path, side by side: for what the lanes cannot take, and where one of them failed."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -64,17 +63,12 @@ def velocities(axes: Axes, system: System, scheme: Scheme, state: Any) -> Array:
     return _mapped(scheme.velocity, axes, system, state)
 
 
-def in_groups(function: Callable, width: int, count: int, *trees: Any, workers: int = 1) -> Any:
+def in_groups(function: Callable, width: int, count: int, *trees: Any) -> Any:
     """The function of trees with a leading axis of `count`, `width` at a time: so one compilation serves all counts."""
 
     def part(first: int) -> Any:
         here = np.minimum(np.arange(first, first + width), count - 1)
         return jax.tree.map(np.asarray, function(*jax.tree.map(lambda leaf: leaf[here], trees)))
 
-    begins = range(0, count, width)
-    if workers == 1:
-        parts = list(map(part, begins))
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(part, begins))
+    parts = [part(first) for first in range(0, count, width)]
     return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *parts)

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from discrete_hamel.ensembles.reasons import MEANINGS, Why, sentences
@@ -67,7 +68,9 @@ def dataset(contents: Contents, arrays: dict[str, Any], attributes: dict[str, An
 
 
 def told(result: Any) -> Any:
-    """The dataset with the reasons in words."""
-    why, done, residual = (result[name].values for name in ("failure", "steps_done", "residual"))
+    """The dataset with the reasons in words, where the numbers of all members are on this host."""
     result["failure"].attrs |= {"flag_values": [int(w) for w in Why], "flag_meanings": MEANINGS}
+    if isinstance(result["failure"].variable.data, jax.Array):
+        return result
+    why, done, residual = (result[name].values for name in ("failure", "steps_done", "residual"))
     return result.assign(reason=(("member",), sentences(why, done, residual)))

@@ -1,8 +1,8 @@
 """ensemble: many members through one scheme, in blocks, by all cores and all processes."""
 
 import os
+import threading
 from collections.abc import Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from typing import Any
 
@@ -13,13 +13,15 @@ import numpy as np
 from discrete_hamel import checks
 from discrete_hamel.ensembles import plain, processes, reductions
 from discrete_hamel.ensembles.batches import Batch, Task
-from discrete_hamel.ensembles.members import Members, gathered, one
+from discrete_hamel.ensembles.members import Members, gathered
+from discrete_hamel.ensembles.placement import Blocks
 from discrete_hamel.ensembles.reasons import Why
 from discrete_hamel.ensembles.reductions import Reduction
 from discrete_hamel.ensembles.results import Contents, contents, dataset
-from discrete_hamel.ensembles.stores import Shards
+from discrete_hamel.ensembles.stores import Shards, manifest
+from discrete_hamel.ensembles.threads import by_all_cores
+from discrete_hamel.failures import RunInterrupted
 from discrete_hamel.kernel.lane_choice import bundle_for
-from discrete_hamel.kernel.lanes import LANES
 from discrete_hamel.progress import Progress
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
@@ -56,7 +58,8 @@ def ensemble(
 
     The members are run in blocks, by `workers` threads (one a core if nothing is said). With `store`, the path of a
     Zarr store, each block is written when it is done, and `resume=True` leaves out those that are there. Under
-    `python -m discrete_hamel.launch` the processes of many machines share the blocks of one store.
+    `python -m discrete_hamel.launch` the processes of many machines share the blocks of one store. Data that are
+    sharded over devices (jax.Arrays, over their first axis) are run where they are, and results come back sharded so.
 
     >>> import numpy as np, discrete_hamel as dh
     >>> sleighs = dh.systems.ChaplyginSleigh(offset=np.linspace(0.1, 0.5, 5))
@@ -78,22 +81,19 @@ def ensemble(
         raise ValueError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
     _warn_of_float32(h)
     workers = cores() if workers is None else checks.count("workers", workers, 1)
-    members = gathered(system, q, xi, v, workers)
-    scheme = checks.canonical(scheme.fitted(one(members.system, members.axes, 0)))
+    team = processes.team(store)
+    members = gathered(system, q, xi, v, BLOCK, team)
+    scheme = checks.canonical(scheme.fitted(members.lead.system))
     run = Run(members, scheme, h, steps, every, save_every is not None, reduction, workers, compiled)
-    team = processes.team()
-    place = None if store is None else Shards(store, run.contents, run.manifest(), len(members), resume, team)
     attributes = {"path": run.path, "path_reason": run.why_plain, "h": float(h), "scheme": repr(scheme)}
-    bar = Progress(len(members) * steps, progress, unit="member-steps")
-    if place is None:
-        with bar:
-            results = run.results(team.share(run.blocks()), None, bar)
-        return dataset(run.contents, team.together(run.contents, results, len(members)), attributes)
-    with closing(place):
-        with bar:
-            run.results(team.share(place.missing()), place.write, bar)
-        team.all_done(f"Finished blocks are in {store}; launch the same command again with resume=True to go on")
-    return place.opened(attributes)
+    own, progress = members.place.own, progress and team.first
+    if store is None:
+        results = run.results(team.share(run.blocks(), own), None, progress)
+        return dataset(run.contents, members.place.together(run.contents, results, team), attributes)
+    with closing(Shards(store, run.contents, run.manifest(team), len(members), resume, team)) as shards:
+        run.results(team.share(shards.missing() if team.first else [], own), shards.write, progress)
+        team.all_done()
+    return shards.opened(attributes)
 
 
 class Run:
@@ -112,14 +112,13 @@ class Run:
         compiled: bool,
     ) -> None:
         self.members, self.reduction, self.nodes, self.first_too = members, reduction, steps // every, first_too
-        self.workers = workers
-        self.size = min(BLOCK, -(-len(members) // LANES) * LANES)
+        self.workers, self.alone = workers, threading.Lock()
+        self.size = members.place.size
         self.axes = members.axes
-        able = int(np.argmax(members.why == Why.WELL))
-        sample = one(members.system, members.axes, able)
-        kept = reductions.kept(reduction, sample, members.q[able], members.xi[able])
-        scheme.check(sample, jnp.asarray(members.q[able]))
-        state = plain.begun((None,) * len(self.axes), sample, scheme, h, members.q[able][None], members.xi[able][None])
+        sample, q, xi = members.lead
+        kept = reductions.kept(reduction, sample, q, xi)
+        scheme.check(sample, jnp.asarray(q))
+        state = plain.begun((None,) * len(self.axes), sample, scheme, h, q[None], xi[None])
         state = jax.tree.map(lambda leaf: leaf[0], state)
         capacity = min(CAPACITY, self.nodes) if self.nodes == 1 else CAPACITY
         varying = tuple(
@@ -132,59 +131,47 @@ class Run:
             for _ in range(jnp.size(leaf))
         )
         bundle = bundle_for(sample, scheme, state, h, varying, capacity, self.size) if compiled else "asked for"
+        self.widths = (state.q.shape[0], state.p.shape[0], len(xi))
         self.path, self.why_plain = ("plain", bundle) if isinstance(bundle, str) else ("lanes", "")
-        self.task = Task(scheme, h, every, None if isinstance(bundle, str) else bundle, capacity, self.size)
-        n = members.xi.shape[1]
-        self.widths = (state.q.shape[0], state.p.shape[0], n)
+        self.task = Task(
+            scheme, h, every, None if isinstance(bundle, str) else bundle, capacity, self.size, sum(self.widths)
+        )
         saved = np.arange(0 if first_too else 1, self.nodes + 1) * every
         self.contents: Contents = contents(sample, self.widths, saved, float(h), kept, self.size)
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self, team: processes.Team) -> dict[str, Any]:
         """What the results are made from."""
-        from discrete_hamel.ensembles.stores import manifest
-
-        return manifest(self.members, self.task, self.nodes, self.first_too, self.size, self.reduction)
+        return manifest(self.members, self.task, self.nodes, self.first_too, self.reduction, team)
 
     def blocks(self) -> list[int]:
         """The numbers of all blocks."""
         return list(range(-(-len(self.members) // self.size)))
 
-    def results(self, mine: Sequence[int], write: Any, bar: Progress) -> dict[int, dict[str, np.ndarray]]:
-        """The blocks by number, or nothing if `write(number, block)` takes them; the cores take them one by one."""
-        kept: dict[int, dict[str, np.ndarray]] = {}
-        done = 0
+    def results(self, mine: Sequence[int], write: Any, progress: bool) -> Blocks:
+        """The blocks by number, or nothing if `write(number, block)` takes them."""
+        lengths = {number: min(self.size, len(self.members) - number * self.size) for number in mine}
+        done, steps = 0, self.nodes * self.task.every
 
-        def work(number: int) -> dict[str, np.ndarray]:
-            block = self.block(number)
-            if write is None:
-                return block
-            write(number, block)
-            return {"finished": block["finished"]}
+        def told(members: int) -> None:
+            nonlocal done
+            done += members
+            bar.at(done * steps)
 
-        with ThreadPoolExecutor(self.workers) as pool:
-            waiting: dict[Future, int] = {pool.submit(work, number): number for number in mine}
+        with Progress(sum(lengths.values()) * steps, progress, unit="member-steps") as bar:
             try:
-                while waiting:
-                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                        number, block = waiting.pop(future), future.result()
-                        done += len(block["finished"])
-                        bar.at(done * self.nodes * self.task.every)
-                        if write is None:
-                            kept[number] = block
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
-        return kept
+                return by_all_cores(self.block, lengths, self.workers, write, told)
+            except KeyboardInterrupt:
+                raise RunInterrupted(self._interrupted(done, write is not None)) from None
 
-    def block(self, number: int) -> dict[str, np.ndarray]:
-        """The arrays of one block of members."""
-        members, who = self.members, slice(number * self.size, (number + 1) * self.size)
-        q, xi = members.q[who], members.xi[who]
-        leaves, tree = jax.tree.flatten(members.system)
-        system = jax.tree.unflatten(
-            tree, [a if axis is None else np.asarray(a[who]) for a, axis in zip(leaves, self.axes, strict=True)]
-        )
-        batch = Batch(self.task, system, self.axes, q, xi, members.why[who])
+    def _interrupted(self, done: int, stored: bool) -> str:
+        kept = "finished blocks are in the store; go on with resume=True" if stored else "give store=... to keep them"
+        return f"interrupted when {done} of {len(self.members)} members had been run; {kept}."
+
+    def block(self, number: int, part: range) -> dict[str, np.ndarray]:
+        """The arrays of part of a block of members."""
+        with self.alone:
+            system, q, xi, why = self.members.block(number, part)
+        batch = Batch(self.task, system, self.axes, q, xi, why)
         parts: list[np.ndarray] = []
         fold = None if self.reduction is None else reductions.Fold(self.reduction, self.axes, system, q, xi, self.size)
         if self.first_too and fold is None:

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from discrete_hamel.ensembles.batches import Task
-from discrete_hamel.ensembles.members import Members, one
+from discrete_hamel.ensembles.members import Members
 from discrete_hamel.ensembles.processes import Team
 from discrete_hamel.ensembles.reductions import code, kept
 from discrete_hamel.ensembles.results import Contents, told
-from discrete_hamel.failures import StoreBusy, StoreDamaged
+from discrete_hamel.failures import StoreBusy, StoreDamaged, StoreFailed
 from discrete_hamel.stores import files, requests
 from discrete_hamel.stores.columns import Column
 from discrete_hamel.stores.lock import Lock
@@ -28,37 +29,50 @@ KIND = "ensemble 1"
 LOCK = "member/.lock"  # beside a label, where readers of Zarr do not look
 
 
-def manifest(members: Members, task: Task, nodes: int, first_too: bool, size: int, reduction: Any) -> dict[str, Any]:
+def manifest(members: Members, task: Task, nodes: int, first_too: bool, reduction: Any, team: Team) -> dict[str, Any]:
     """What an ensemble is made from; what differs from member to member as a digest."""
     from discrete_hamel.stores.manifest import manifest as of_a_run
 
-    sample = one(members.system, members.axes, 0)
-    able = int(np.argmax(members.why == 0))
-    whole = of_a_run(sample, task.scheme, members.q[able], members.xi[able], task.h, task.every)
-    digests = {
-        jax.tree_util.keystr(path).lstrip("."): _digest(leaf)
-        for path, leaf in jax.tree_util.tree_leaves_with_path((members.system, members.q, members.xi))
-    }
+    sample, q, xi = members.lead
+    whole = of_a_run(sample, task.scheme, jnp.asarray(q), jnp.asarray(xi), task.h, task.every)
     equations = dict(whole["equations"])
     if reduction is not None:
-        equations |= code(reduction, sample, members.q[able], members.xi[able])
+        equations |= code(reduction, sample, q, xi)
     described_as = described(sample) or {}
     return whole | {
         "kind": KIND,
         "system": {"class": described_as["class"], "structure": described_as["structure"]},
-        "start": digests,
+        "start": _digests(members, team),
         "versions": versions(),
         "nodes": nodes,
         "first node too": first_too,
         "members": len(members),
-        "block": size,
+        "block": members.place.size,
         "equations": equations,
-        "keeps": sorted(kept(reduction, sample, members.q[able], members.xi[able]) or ()),
+        "keeps": sorted(kept(reduction, sample, q, xi) or ()),
     }
 
 
-def _digest(leaf: Any) -> str:
-    return hashlib.sha256(np.ascontiguousarray(leaf).tobytes()).hexdigest()[:16]
+def _digests(members: Members, team: Team) -> dict[str, str]:
+    """Digests of the parameters and data of all members, the same wherever their blocks are: sums over blocks."""
+    leaves = jax.tree_util.tree_leaves_with_path((members.system, members.q, members.velocity))
+    place, axes = members.place, (*members.axes, 0, 0)
+    all_blocks = range(-(-len(members) // place.size))
+    mine = place.own if place.own is not None else all_blocks if team.first else ()
+    sums = []
+    for (_, leaf), axis in zip(leaves, axes, strict=True):
+        whole = np.asarray(leaf)
+        if axis is None:
+            sums.append(_digest(b"", whole) if team.first else 0)
+        else:
+            sums.append(sum(_digest(b"%d" % k, whole[place.slot(k)]) for k in mine))
+    told = np.array([json.loads(words) for words in team.exchange("digests", json.dumps(sums))], object)
+    names = [jax.tree_util.keystr(path).lstrip(".") for path, _ in leaves]
+    return {name: f"{total % 2**64:016x}" for name, total in zip(names, told.sum(axis=0), strict=True)}
+
+
+def _digest(before: bytes, rows: np.ndarray) -> int:
+    return int.from_bytes(hashlib.sha256(before + np.ascontiguousarray(rows).tobytes()).digest()[:8], "big")
 
 
 class Shards:
@@ -109,7 +123,7 @@ class Shards:
             shutil.rmtree(place, ignore_errors=True)
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
                 raise StoreBusy(f"{self.path} has just been made by another launch.") from None
-            raise
+            raise type(error)(f"no store can be made at {self.path}: {error.strerror}.") from None
 
     def _taken_up(self, made_from: dict[str, Any]) -> None:
         """An existing store, if it is of the same ensemble."""
@@ -159,12 +173,17 @@ class Shards:
         """A block's chunks; each appears whole, and the block counts once all have."""
         batch = files.Batch()
         try:
-            for name, column in self.contents.columns.items():
+            columns = dict(self.contents.columns)
+            columns["finished"] = columns.pop("finished")  # appears last, for those who read meanwhile
+            for name, column in columns.items():
                 batch.put(column.file(self.path, number), column.encoded(block[name]))
             batch.finish()
-        except OSError:
+        except OSError as error:
             batch.drop()
-            raise
+            raise StoreFailed(
+                f"{self.path} cannot be written: {error.strerror}. Blocks that are in it are whole; make room, and go "
+                "on with resume=True."
+            ) from error
 
     def opened(self, attributes: dict[str, Any]) -> Any:
         """The result as xarray opens it, of which little is read before it is asked for."""

@@ -7,6 +7,7 @@ import pytest
 import discrete_hamel as dh
 from discrete_hamel.ensembles import Reduction, ensemble, runs
 from discrete_hamel.ensembles.members import gathered
+from discrete_hamel.ensembles.threads import parts
 
 MEMBERS, STEPS, H = 300, 40, 0.02
 OFFSETS = np.linspace(0.1, 0.5, MEMBERS)
@@ -61,11 +62,23 @@ def test_names_of_coordinates_select(saved):
     assert saved.time.values == pytest.approx(saved.step.values * H)
 
 
-def test_blocks_do_not_change_a_bit(saved, monkeypatch):
-    monkeypatch.setattr(runs, "BLOCK", 128)
-    in_blocks = ensemble(sleighs(), Q, XI, h=H, steps=STEPS, save_every=10, workers=2)
+@pytest.mark.parametrize(("block", "workers"), [(128, 2), (128, 5), (2048, 2)])
+def test_blocks_and_cores_do_not_change_a_bit(saved, monkeypatch, block, workers):
+    """Three blocks for two cores, of which the last is shared; and fewer blocks than cores."""
+    monkeypatch.setattr(runs, "BLOCK", block)
+    in_blocks = ensemble(sleighs(), Q, XI, h=H, steps=STEPS, save_every=10, workers=workers)
     assert np.array_equal(in_blocks.q, saved.q)
     assert np.array_equal(in_blocks.iterations, saved.iterations)
+
+
+def test_no_core_waits_for_the_last_block():
+    """Each core has as many members as the others, but for what does not make lanes."""
+    for blocks, workers in ((49, 2), (1, 2), (5, 4), (3, 64)):
+        lengths = dict.fromkeys(range(blocks), 2048)
+        taken = parts(lengths, workers)
+        assert sorted(k for number, part in taken for k in np.array(part) + 2048 * number) == list(range(2048 * blocks))
+        longest = max(sum(len(part) for _, part in taken[core::workers]) for core in range(workers))
+        assert longest <= 2048 * (blocks // workers) + -(-2048 // max(1, workers // (blocks % workers)) // 128) * 128
 
 
 def test_many_more_nodes_than_one_call_gives():

@@ -1,6 +1,6 @@
 """Wrong inputs end in a sentence or in a right answer: a short version of benchmarks/malformed.py, which has 10 000."""
 
-import importlib.util
+import importlib
 from pathlib import Path
 
 import pytest
@@ -11,10 +11,9 @@ pytestmark = pytest.mark.skipif(not MALFORMED.exists(), reason="the benchmarks a
 
 @pytest.fixture(scope="module")
 def malformed():
-    spec = importlib.util.spec_from_file_location("malformed", MALFORMED)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(MALFORMED.parent)
+        return importlib.import_module("malformed")
 
 
 @pytest.mark.slow
@@ -41,4 +40,23 @@ def test_the_check_notices_wrong_answers_and_strange_exceptions(malformed, monke
     )
     assert malformed.verdict(dict(call))[0] == "from inside another library"
     monkeypatch.setattr(malformed.dh, "simulate", lambda *args, **options: {}["missing"])
+    assert malformed.verdict(dict(call))[0] == "another exception"
+
+
+def test_the_check_of_ensembles_notices_them_too(malformed, monkeypatch):
+    ours = malformed.malformed_ensembles
+    call = {"system": malformed.dh.systems.ChaplyginSleigh(), "q": ours.Q, "xi": ours.XI, "h": ours.H}
+    call |= {"steps": ours.STEPS, "save_every": ours.EVERY, "reduction": malformed.dh.Reduction(ours.first, ours.whole)}
+    assert malformed.verdict(dict(call)) == ("answer", "")
+    ensemble = malformed.dh.ensemble
+
+    def summed(system, q, xi, **options):
+        if options.get("reduction"):
+            options["reduction"] = malformed.dh.Reduction(ours.first, ours.counting)
+        return ensemble(system, q, xi, **options)
+
+    monkeypatch.setattr(malformed.dh, "ensemble", summed)
+    kind, more = malformed.verdict(dict(call))
+    assert (kind, more.startswith("member 0: m = ")) == ("no answer", True)
+    monkeypatch.setattr(malformed.dh, "ensemble", lambda *args, **options: {}["missing"])
     assert malformed.verdict(dict(call))[0] == "another exception"

@@ -1,0 +1,99 @@
+"""Killed and taken up again where the plain path stands in for the compiled one: the same bits."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import jax.numpy as jnp
+import pytest
+from runs import same
+from test_stores import retold
+
+import discrete_hamel as dh
+from discrete_hamel import loops
+from discrete_hamel.stores import reading
+
+
+def turning(q):
+    """A product of three rotations of R^4 by multiples of q[0]: its inverse needs other pivots as it turns."""
+    turned = jnp.eye(4)
+    for i in range(3):
+        c, s = jnp.cos((i + 1) * q[0]), jnp.sin((i + 1) * q[0])
+        plane = jnp.eye(4).at[i, i].set(c).at[i + 1, i + 1].set(c).at[i, i + 1].set(-s).at[i + 1, i].set(s)
+        turned = turned @ plane
+    return jnp.zeros((5, 5)).at[0, 0].set(1.0).at[1:, 1:].set(turned)
+
+
+def hanging(q, v):
+    return 0.5 * v @ v - 0.1 * jnp.cos(q[1])
+
+
+SYSTEM = dh.from_velocities(hanging, turning, rank=3)
+DATA = {"q": (0.1, 0.2, 0.0, 0.0, 0.0), "xi": (1.0, 0.4, 0.3), "h": 0.01, "steps": 300}
+
+
+def go(store, **options):
+    return dh.simulate(SYSTEM, **DATA, store=store, resume=True, progress=False, **options)
+
+
+class Killed(BaseException):
+    """Ends a run as SIGKILL does: nothing that it still holds is written."""
+
+
+def dying(call, how):
+    """`loops._plain`, whose so-and-so-manieth call ends the run."""
+    calls, plain = [], loops._plain
+
+    def deadly(*arguments):
+        calls.append(arguments)
+        if len(calls) == call:
+            how()
+        return plain(*arguments)
+
+    return deadly
+
+
+def killed():
+    raise Killed
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    return go(tmp_path_factory.mktemp("whole") / "run.zarr")
+
+
+def stretch(store):
+    """How far a store's run is, and up to where the plain path goes on."""
+    told = reading.Contents(store).manifest
+    return told["finished"], told["plain_until"]
+
+
+@pytest.mark.parametrize(("call", "between"), [(1, 8), (2, 5), (4, 7), (6, 6)])
+def test_killed_where_the_plain_path_goes_on_it_has_the_same_bits(undisturbed, tmp_path, monkeypatch, call, between):
+    store = tmp_path / "run.zarr"
+    with monkeypatch.context() as patched:
+        patched.setattr(loops, "_plain", dying(call, killed))
+        with pytest.raises(Killed):
+            go(store, checkpoint_every=between)
+    finished, until = stretch(store)
+    assert finished < until if call > 1 else until == 0  # at the first call the stretch is not in the store yet
+    assert same(go(store), undisturbed)
+
+
+def test_killed_there_by_sigkill(undisturbed, tmp_path):
+    store = tmp_path / "run.zarr"
+    ended = subprocess.run([sys.executable, __file__, store], capture_output=True, timeout=300)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    finished, until = stretch(store)
+    assert 0 < finished < until
+    forgetful = shutil.copytree(store, tmp_path / "forgetful.zarr")
+    retold(forgetful, lambda told, _: told.update(plain_until=0))
+    assert same(go(store), undisturbed)
+    assert not same(go(forgetful), undisturbed)  # the two paths differ in the last bits, so it had to be remembered
+
+
+if __name__ == "__main__":
+    loops._plain = dying(2, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    go(sys.argv[1], checkpoint_every=8)
