@@ -93,6 +93,6 @@ def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
     corrections have stopped shrinking at the level that round-off allows, where going on would spin (with 0 at a higher
     level: then it is what the iteration is expected to end with). An absurd correction, or no number, ends it too.
     """
-    converged = (new <= 1) | ((new * new * new <= negligible**2 * (size * size)) & (new < 0.01 * size))
+    converged = (new <= 1) | (new * new * new <= negligible**2 * (size * size))  # the second only if new < size / 1000
     noise = STALLED if negligible else NOISY
     return converged | ((new > 0.25 * size) & (new < noise**2)) | ~(new < ABSURD)

@@ -4,10 +4,13 @@ Brackets of a frame that turns with a heading contain sin^2 + cos^2 of it in man
 sin^2 = 1 - cos^2, the heading disappears; then it may as well be 0 in the expression as it stands, which folds.
 """
 
+import math
+
 from discrete_hamel.kernel.graph import Graph
 from discrete_hamel.kernel.reduction import Polynomial, polynomial
 
 MOST_TERMS = 300  # of an expression multiplied out
+LEAST = 0.1  # of the least divisor before
 
 
 def without_idle_angles(graph: Graph, outputs: list[int]) -> list[int]:
@@ -19,10 +22,40 @@ def without_idle_angles(graph: Graph, outputs: list[int]) -> list[int]:
 
 
 def _without(graph: Graph, output: int) -> int:
+    if _rounds_off(graph, output):
+        return output
     for sine, cosine in _angles(graph, output).values():
         if sine is not None and cosine is not None and idle(graph, output, sine, cosine):
-            (output,) = graph.substitute([output], {sine: graph.const(0.0), cosine: graph.const(1.0)})
+            (at_zero,) = graph.substitute([output], {sine: graph.const(0.0), cosine: graph.const(1.0)})
+            # What cancels may be infinite there: a frame whose fields are parallel at that angle.
+            if _least_divisor(graph, at_zero) >= LEAST * _least_divisor(graph, output):
+                output = at_zero
     return output
+
+
+def _rounds_off(graph: Graph, output: int) -> bool:
+    """Whether it contains (x + y) - x: what a sum rounds off, which is y to algebra, but not at another angle."""
+    sums = ("add", "sub")
+    for index in graph.needed([output]):
+        if graph.nodes[index][0] == "sub":
+            a, b = graph.operands(index)
+            if (
+                graph.nodes[a][0] in sums
+                and b in graph.operands(a)
+                or graph.nodes[b][0] in sums
+                and a in graph.operands(b)
+            ):
+                return True
+    return False
+
+
+def _least_divisor(graph: Graph, output: int) -> float:
+    """The least that an output divides by, at the sample; 0 if it led to what is not finite."""
+    needed = graph.needed([output])
+    if not all(math.isfinite(graph.samples[i]) for i in needed):
+        return 0.0
+    divisors = (graph.samples[graph.nodes[i][2]] for i in needed if graph.nodes[i][0] == "div")
+    return min((abs(d) for d in divisors), default=math.inf)
 
 
 def _angles(graph: Graph, output: int) -> dict[int, tuple[int | None, int | None]]:

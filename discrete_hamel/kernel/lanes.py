@@ -76,7 +76,8 @@ _most = piece(lambda most, stand: jnp.maximum(most, -stand))
 
 def _stand(stand: Array, correction: Lanes, weights: Lanes, count: Array, negligible: Any) -> Array:
     new = squared_size(correction, weights)
-    stop = -(count.astype(new.dtype) + 0.5) - jnp.where(new < ABSURD, 0.0, STRANDED)
+    at = -(count.astype(new.dtype) + 0.5)
+    stop = jnp.where(new < ABSURD, at, at - STRANDED)
     return jnp.where(stand < 0, stand, jnp.where(finished(stand, new, negligible), stop, new))
 
 

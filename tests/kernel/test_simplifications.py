@@ -62,6 +62,28 @@ def test_an_angle_that_matters_stays():
         assert without_idle_angles(g, [kept]) == [kept]
 
 
+def test_what_a_sum_rounds_off_stays_as_it_is():
+    """It is nothing to algebra, which could put any angle to 0 in it."""
+    g = Graph()
+    angle, a, b, _ = inputs(g)
+    s, c = g.unary("sin", angle), g.unary("cos", angle)
+    x = g.mul(g.mul(g.mul(a, c), c), s)
+    rounded_off = g.sub(g.sub(g.add(x, b), x), b)
+    assert idle(g, rounded_off, s, c)
+    assert without_idle_angles(g, [rounded_off]) == [rounded_off]
+
+
+def test_an_angle_stays_at_which_what_cancels_would_be_infinite():
+    """(a cos / sin) b - (b cos / sin) a, rounded in its own way, has no value at angle 0."""
+    g = Graph()
+    angle, a, b, _ = inputs(g)
+    s, c = g.unary("sin", angle), g.unary("cos", angle)
+    over = g.mul(g.div(g.const(1.0), s), c)
+    nothing = g.sub(g.mul(g.mul(over, a), b), g.mul(g.mul(over, b), a))
+    assert idle(g, nothing, s, c)
+    assert without_idle_angles(g, [nothing]) == [nothing]
+
+
 def test_slow_factors_are_multiplied_before_fast_ones():
     g = Graph()
     mass, length, position, unknown = inputs(g)

@@ -97,6 +97,14 @@ def test_nearly_singular_frames_give_an_answer_or_a_sentence(angle, turning):
         assert run is not None
 
 
+def test_a_frame_that_would_be_singular_at_another_angle_takes_the_compensated_step():
+    data = {"q": [0.4, -0.2], "xi": [0.3, 0.5], "h": 0.01, "steps": 20, "scheme": dh.DiscreteHamel(compensated=True)}
+    system = oscillator(angle=np.pi / 2, turning=0.0)
+    compiled, plain = dh.simulate(system, **data), dh.simulate(system, **data, compiled=False)
+    assert compiled.report.path == "compiled"
+    assert np.abs(compiled.q - plain.q).max() < UNITS
+
+
 @pytest.mark.parametrize("stiffness", [1e4, 1e8, 1e12])
 def test_a_stiff_spring_is_stable_at_any_step(stiffness):
     """h omega up to 1e6: the midpoint rule is A-stable and keeps the energy, which an explicit method cannot."""
