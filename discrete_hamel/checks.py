@@ -145,8 +145,8 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
         _independent(system, facts["frame(q)"], q)
         _finite(facts, q)
         _regular(system, facts["inertia"])
-    if xi is None:  # xi from v needs the frame, however long q
-        xi = _from_velocity(system, q, v, facts["frame(q)"] if "frame(q)" in facts else np.asarray(system.frame(q)))
+    if xi is None:
+        xi = _from_velocity(system, q, v, facts.get("frame(q)"))
     elif len(xi) == m:
         xi = jnp.concatenate([xi, jnp.asarray(facts["slip(q)"])])
     _on_constraint(system, np.asarray(xi), facts["slip(q)"])
@@ -215,16 +215,18 @@ def _regular(system: System, mass: np.ndarray) -> None:
     )
 
 
-def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray) -> Array:
+def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -> Array:
+    """xi, checked against v; psi is the frame, None where it is too large to be looked at."""
     xi = hamel.quasivelocities(system, q, v)
-    if not np.all(np.isfinite(xi)):  # D's fields dependent at this point: any xi that gives v will do
-        slip = np.asarray(system.slip(q))
-        m = system.rank
+    if not np.all(np.isfinite(xi)) and frames.unmoved(system, q, v) is None:
+        # D's fields dependent at this point: any xi that gives v will do
+        psi = np.asarray(system.frame(q)) if psi is None else psi
+        slip, m = np.asarray(system.slip(q)), system.rank
         xi = jnp.asarray(np.concatenate([np.linalg.lstsq(psi[:, :m], np.asarray(v) - psi[:, m:] @ slip)[0], slip]))
-    miss = np.asarray(v) - psi @ np.asarray(xi)
+    miss = np.asarray(v) - np.asarray(frames.moved(system, q, xi) if psi is None else psi @ np.asarray(xi))
     worst = int(np.argmax(np.abs(miss)))
     size = float(np.max(np.abs(v)))
-    if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):
+    if not abs(miss[worst]) <= ON_CONSTRAINT * max(size, 1e-300):
         raise ValueError(
             "no quasi-velocity gives this v: the nearest misses the velocity of "
             f"{_name(system.coordinates, 'q', worst)} by {miss[worst]:.3g} (v is of size {size:.3g}). "

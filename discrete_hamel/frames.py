@@ -28,6 +28,22 @@ def moved(system: Any, q: Array, xi: Array) -> Array:
     return own(q, xi) if many(q) and callable(own) else system.frame(q) @ xi
 
 
+def unmoved(system: Any, q: Array, v: Array) -> Array | None:
+    """xi with Psi(q) xi = v: with many coordinates by the system's own map `quasivelocity(q, v)`; None without one."""
+    if not many(q):
+        return None
+    own = getattr(system, "quasivelocity", None)
+    if callable(own):
+        return own(q, v)
+    if callable(getattr(system, "velocity", None)):
+        raise ValueError(
+            f"v determines xi by frame(q) xi = v, a dense solve with {len(q)} rows, which a system that gives its "
+            f"velocity(q, xi) as a map is to do without. Give xi; or give {type(system).__name__} a method "
+            "quasivelocity(q, v), the inverse of velocity."
+        )
+    return None
+
+
 def left_inverse(psi: Array, velocity: Array) -> Array:
     """Psi^+ v with Psi^+ = (Psi^T Psi)^{-1} Psi^T, for independent columns; the inverse when Psi is square."""
     if psi.shape[0] == psi.shape[1]:

@@ -161,6 +161,9 @@ def quasivelocities(system: System, q: ArrayLike, v: ArrayLike) -> Array:
     """
     q, v = jnp.asarray(q, float), jnp.asarray(v, float)
     system = system.at(q)
+    own = frames.unmoved(system, q, v)
+    if own is not None:
+        return own
     psi = system.frame(q)
     if system.brackets_by_autodiff:
         return frames.left_inverse(psi, v)

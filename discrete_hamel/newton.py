@@ -66,7 +66,7 @@ def newton(residual: Callable[[Array], Array], guess: Array, negligible: float =
 
     start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0))
     z, size, done, count = lax.while_loop(unfinished, iterate, start)
-    return z, Report(done & (size < ABSURD), count, jnp.linalg.norm(residual(z)))
+    return z, Report(done & sane(size), count, jnp.linalg.norm(residual(z)))
 
 
 def units(guess: Array, total: Array) -> Array:
@@ -85,6 +85,11 @@ def squared_size(correction: Sequence[Array], weights: Sequence[Array]) -> Array
     return sum(squares[1:], start=squares[0])
 
 
+def sane(size: Array) -> Array:
+    """Whether a squared size is that of a correction from which there is a way back: not absurd, and a number."""
+    return size < min(ABSURD, float(jnp.finfo(size.dtype).max))
+
+
 def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
     """Whether to stop after a correction of squared size `new`, the one before having had `size` (NaN: none before).
 
@@ -95,4 +100,4 @@ def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
     """
     converged = (new <= 1) | (new * new * new <= negligible**2 * (size * size))  # the second only if new < size / 1000
     noise = STALLED if negligible else NOISY
-    return converged | ((new > 0.25 * size) & (new < noise**2)) | ~(new < ABSURD)
+    return converged | ((new > 0.25 * size) & (new < noise**2)) | ~sane(new)

@@ -4,6 +4,8 @@ from discrete_hamel.fields.along_and_across import AlongAndAcross
 from discrete_hamel.fields.beam import Beam
 from discrete_hamel.fields.constrained_string import ConstrainedString
 from discrete_hamel.fields.ends import Driven, Fixed, Free
+from discrete_hamel.fields.link_by_link import LinkByLink
+from discrete_hamel.fields.neighbour_tension import NeighbourTension
 from discrete_hamel.fields.neighbours import NeighbourHamel, equilibrium
 from discrete_hamel.fields.sleigh_string import SleighWithString
 from discrete_hamel.fields.sphere_field import SphereField
@@ -18,7 +20,9 @@ __all__ = [
     "Driven",
     "Fixed",
     "Free",
+    "LinkByLink",
     "NeighbourHamel",
+    "NeighbourTension",
     "SleighWithString",
     "SphereField",
     "String",

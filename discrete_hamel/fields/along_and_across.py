@@ -6,8 +6,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
+from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.fields.string import String
 from discrete_hamel.fields.tension import tension
 from discrete_hamel.system import System
@@ -24,8 +25,9 @@ class AlongAndAcross(System):
         xi' = xi conj(xi)_s + lambda_s + i kappa (lambda - |xi|^2) + O(ds^2)             [HE] (3.17)
 
     The tension enters as a force, the multiplier of the accelerations (`tension`), so lengths are kept by the exact
-    motion only; a scheme keeps them as well as its order is. For long runs take `String`, which cannot stretch.
-    `turned` chooses Remark 3.2's substitution z' = (z_s / |z_s|) xi, whose bracket is that of se(2):
+    motion only; a scheme keeps them as well as its order is. For long runs take `String`, which cannot stretch. A step
+    at linear cost is `NeighbourTension`. `turned` chooses Remark 3.2's substitution z' = (z_s / |z_s|) xi, with
+    the bracket of se(2):
 
         [xi, eta] = i (omega(xi) eta - omega(eta) xi),   omega(xi) = Im(D(t xi / |t|) / t)
     """
@@ -39,12 +41,16 @@ class AlongAndAcross(System):
 
     def tangents(self, q: Array) -> Array:
         """t_k, or t_k / |t_k|, as complex numbers."""
-        t = _slope(_complex(q), self.string.spacing)
+        t = _slope(complex_of(q), self.string.spacing)
         return t / jnp.abs(t) if self.turned else t
 
     def velocity(self, q: Array, xi: Array) -> Array:
         """qdot = Psi(q) xi."""
-        return _real(self.tangents(q) * _complex(xi))
+        return pairs_of(self.tangents(q) * complex_of(xi))
+
+    def quasivelocity(self, q: Array, v: Array) -> Array:
+        """xi with Psi(q) xi = v."""
+        return pairs_of(complex_of(v) / self.tangents(q))
 
     def frame(self, q: Array) -> Array:
         return jax.jacfwd(partial(self.velocity, q))(jnp.zeros(self.rank))
@@ -52,40 +58,48 @@ class AlongAndAcross(System):
     def bracket(self, q: Array, xi: Array, eta: Array) -> Array:
         """[xi, eta]_q of the discrete fields."""
         ds, directions = self.string.spacing, self.tangents(q)
-        a, b = _complex(xi), _complex(eta)
+        a, b = complex_of(xi), complex_of(eta)
         along_a, along_b = (_slope(directions * c, ds) for c in (a, b))
         if not self.turned:
-            return _real((along_a * b - along_b * a) / directions)
-        t = _slope(_complex(q), ds)
-        return _real(1j * ((along_a / t).imag * b - (along_b / t).imag * a))
+            return pairs_of((along_a * b - along_b * a) / directions)
+        t = _slope(complex_of(q), ds)
+        return pairs_of(1j * ((along_a / t).imag * b - (along_b / t).imag * a))
 
     def structure(self, q: Array) -> Array:
         none = jnp.zeros(self.rank)
         return jax.jacfwd(jax.jacfwd(partial(self.bracket, q), 0), 1)(none, none)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        v = _complex(self.velocity(q, xi))
-        z = _complex(q)
+        v = complex_of(self.velocity(q, xi))
+        z = complex_of(q)
         links = jnp.diff(z) / self.string.spacing
-        return 0.5 * self.string.masses() @ (v.real**2 + v.imag**2) - self.string.potential(_joined(z, links))
+        return 0.5 * self.string.masses() @ square(v) - self.string.potential(_joined(z, links))
 
     def force(self, q: Array, xi: Array) -> Array:
         """Psi^* of the tension's pull on the points."""
-        z, v = _complex(q), _complex(self.velocity(q, xi))
+        pull = self.pull(q, tension(*self.as_string(q, self.velocity(q, xi))))
+        return pairs_of(jnp.conj(self.tangents(q)) * complex_of(pull))
+
+    def as_string(self, q: Array, v: Array) -> tuple[String, Array, Array]:
+        """The String, its coordinates, and its quasi-velocities as far as its tension depends on them."""
+        z, v = complex_of(q), complex_of(v)
         links = jnp.diff(z) / self.string.spacing
         turning = (jnp.conj(links) * jnp.diff(v)).imag / self.string.spacing
-        pull = jnp.zeros_like(z)
-        held = tension(self.string, _joined(z, links), jnp.concatenate([_real(v[:1]), turning])) * links
-        pull = pull.at[:-1].add(held).at[1:].add(-held)
-        return _real(jnp.conj(self.tangents(q)) * pull)
+        return self.string, _joined(z, links), jnp.concatenate([pairs_of(v[:1]), turning])
+
+    def pull(self, q: Array, tensions: Array) -> Array:
+        """The links' pull on the points, as (x_0, y_0, ..)."""
+        z = complex_of(q)
+        held = tensions * jnp.diff(z) / self.string.spacing
+        return pairs_of(jnp.zeros_like(z).at[:-1].add(held).at[1:].add(-held))
 
     def state_of(self, q: Any, xi: Any) -> dict:
         """The q, xi of a String as initial data here."""
         string = self.string
         q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)
         xi = jnp.concatenate([xi, string.slip(q)]) if len(xi) == string.rank else xi
-        here = _real(string.places(q))
-        return {"q": here, "xi": _real(string.moved(q, xi) / self.tangents(here))}
+        here = pairs_of(string.places(q))
+        return {"q": here, "xi": pairs_of(string.moved(q, xi) / self.tangents(here))}
 
     def check(self) -> None:
         self.string.check()
@@ -111,12 +125,4 @@ def _slope(values: Array, ds: Any) -> Array:
 
 def _joined(z: Array, links: Array) -> Array:
     """The coordinates of a String, from its points and links."""
-    return jnp.concatenate([_real(z[:1]), _real(links)])
-
-
-def _complex(pairs: Array) -> Array:
-    return lax.complex(pairs[0::2], pairs[1::2])
-
-
-def _real(z: Array) -> Array:
-    return jnp.stack([z.real, z.imag], axis=1).ravel()
+    return jnp.concatenate([pairs_of(z[:1]), pairs_of(links)])

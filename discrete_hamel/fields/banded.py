@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from discrete_hamel.newton import ABSURD, MAX_ITERATIONS, SMALL, Report, finished
+from discrete_hamel.newton import MAX_ITERATIONS, SMALL, Report, finished, sane
 
 Linear = Callable[[Array], Array]
 
@@ -122,4 +122,4 @@ def _newton(residual: Linear, guess: Array, sizes: Array | None) -> tuple[Array,
 
     start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0))
     z, size, done, count = lax.while_loop(unfinished, iterate, start)
-    return z, Report(done & (size < ABSURD), count, jnp.linalg.norm(residual(z)))
+    return z, Report(done & sane(size), count, jnp.linalg.norm(residual(z)))

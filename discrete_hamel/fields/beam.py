@@ -112,6 +112,14 @@ class Beam(System):
         first = jnp.stack([turning, c * along - s * across, s * along + c * across])
         return jnp.concatenate([first, blocks[1:].ravel()])
 
+    def quasivelocity(self, q: Array, v: Array) -> Array:
+        """xi with Psi(q) xi = v."""
+        blocks = v.reshape(-1, 3)
+        if self.blade:
+            (turning, x, y), c, s = blocks[0], jnp.cos(q[0]), jnp.sin(q[0])
+            blocks = blocks.at[0].set(jnp.stack([turning, c * x + s * y, c * y - s * x]))
+        return jnp.zeros_like(v).at[self.of_points].set(blocks)
+
     def coadjoint(self, q: Array, xi: Array, mu: Array) -> Array:
         """[xi, mu]*: the bracket of se(2) at a section on a blade, none elsewhere."""
         if not self.blade:

@@ -1,6 +1,5 @@
 """The inextensible string that cannot move sideways: [HE] Example 4.1."""
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.fields.following import complex_of, drawn, followed, held, pairs_of, square, trailed
+from discrete_hamel.fields import maps
+from discrete_hamel.fields.following import across_links, drawn, drawn_along, followed, laid_behind, trailed
+from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.pytrees import static
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import parameters
-
-KINK = 1e-6  # rad, between the string at its front and where it goes
 
 
 class ConstrainedString(System):
@@ -31,7 +30,8 @@ class ConstrainedString(System):
         xi' = lambda_s,   z = phi(s + xi t)                                                 [HE] (4.5)
 
     All points have one speed, to round-off, and it is exact where nothing pulls; the track is followed to second order
-    in ds. `pull` is a force on the front along its heading, under which the tension is linear in s.
+    in ds. `pull` is a force on the front along its heading, under which the tension is linear in s. A step at linear
+    cost is `LinkByLink`.
     """
 
     points: int = 21
@@ -69,17 +69,35 @@ class ConstrainedString(System):
         """z_k, complex, from the front."""
         return trailed(complex_of(q[1:3])[0], self.links(q), self.spacing)
 
+    def ahead(self, distance: Array) -> Array:
+        """The front's direction after that distance, complex."""
+        angle = jnp.asarray(self.heading(distance), float)
+        return jax.lax.complex(jnp.cos(angle), jnp.sin(angle))
+
     def moved(self, q: Array, xi: Array) -> Array:
         """z_k', complex."""
-        angle, n = jnp.asarray(self.heading(q[0]), float), self.points - 1
-        ahead = jax.lax.complex(jnp.cos(angle), jnp.sin(angle))
-        return followed(self.links(q), ahead * jax.lax.complex(xi[0], xi[2]), xi[3 : n + 3], xi[n + 3 :])
+        first, n = self.ahead(q[0]) * jax.lax.complex(xi[0], xi[2]), self.points - 1
+        return followed(self.links(q), first, xi[3 : n + 3], xi[n + 3 :])
 
     def velocity(self, q: Array, xi: Array) -> Array:
         """qdot = Psi(q) xi."""
         v = self.moved(q, xi)
         turned = -jnp.diff(v) / self.spacing
         return jnp.concatenate([xi[:1] + xi[1:2], pairs_of(v[:1]), pairs_of(turned)])
+
+    def quasivelocity(self, q: Array, v: Array) -> Array:
+        """xi with Psi(q) xi = v."""
+        points = trailed(complex_of(v[1:3])[0], complex_of(v[3:]), self.spacing)
+        first = jnp.conj(self.ahead(q[0])) * points[0]
+        ends = jnp.stack([first.real, v[0] - first.real, first.imag])
+        return jnp.concatenate([ends, *across_links(self.links(q), points)])
+
+    def after(self, q: Array, xi: Array, h: Array) -> Array:
+        """q_{k+1} of (D1) with tau = 1/2, from the interval's free velocity: link by link, without a solve."""
+        step = h * xi[0]
+        first = self.ahead(q[0] + 0.5 * step) * xi[0]
+        links = drawn_along(self.links(q), first, h / self.spacing)
+        return jnp.concatenate([q[:1] + step, q[1:3] + h * pairs_of(first[None]), pairs_of(links)])
 
     def frame(self, q: Array) -> Array:
         return jax.jacfwd(partial(self.velocity, q))(jnp.zeros(2 * self.points + 1))
@@ -91,8 +109,14 @@ class ConstrainedString(System):
         return jnp.zeros_like(xi).at[0].set(self.pull)
 
     def tension(self, q: Any, xi: Any) -> Array:
-        """lambda of the links, N, from the front: the reaction to stretching, by the Hamel equations across D."""
-        return -held(self, jnp.asarray(q, float), jnp.asarray(xi, float))[self.points + 1 :]
+        """lambda of the links, N, from the front: the reaction to stretching, by the Hamel equations across D.
+
+        Of second order in ds where the curvature is continuous, also from the string to the track ahead. Along a run
+        take it in the middle of an interval, at ((q_k + q_{k+1}) / 2, xi_mid): there links and front belong together,
+        while at a node the links are off by O(h^2) to alternate sides of the front's direction, which is O(h^2 / ds)
+        of the tension.
+        """
+        return -maps.reactions(self, jnp.asarray(q, float), jnp.asarray(xi, float))[self.points + 1 :]
 
     def behind(self, angle: Callable, speed: float, place: Any = (0.0, 0.0)) -> dict:
         """Initial data q, xi: the string lies behind its front at `place`, its tangent at angle(s), s from its tail.
@@ -107,17 +131,8 @@ class ConstrainedString(System):
                 "end that goes ahead, and `heading` tells where the end s = length goes; where the other end goes is "
                 "not determined by that, nor by initial data ([HE] Example 4.1)."
             )
-        ahead, front = float(self.heading(0.0)), float(angle(float(self.length)))
-        kink = math.remainder(ahead - front, 2 * math.pi)
-        if abs(kink) > KINK:
-            raise ValueError(
-                f"the string has a kink at its front: it lies at angle(length) = {front:.6g} rad there and goes at "
-                f"heading(0) = {ahead:.6g} rad, {kink:.3g} rad to the side. A point that moves sideways is what the "
-                "constraint forbids; let the two agree."
-            )
-        s = float(self.length) - (np.arange(self.points - 1) + 0.5) * float(self.spacing)
-        theta = np.array([float(angle(a)) for a in s])
-        links = np.column_stack([np.cos(theta), np.sin(theta)]).ravel()
+        ahead = float(self.heading(0.0))
+        links = laid_behind(angle, float(self.length), self.points, ahead, "heading(0)")
         return {"q": np.concatenate([[0.0], np.asarray(place, float), links]), "xi": np.array([float(speed)])}
 
     def invariants(self) -> dict[str, Invariant]:

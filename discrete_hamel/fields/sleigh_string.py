@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.fields.following import complex_of, drawn, followed, held, pairs_of, square, trailed
+from discrete_hamel.fields import maps
+from discrete_hamel.fields.following import across_links, drawn, drawn_along, followed, laid_behind, trailed
+from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import parameters
 from discrete_hamel.systems.sleighs import motions_of_plane, platform
@@ -29,7 +31,9 @@ class SleighWithString(System):
     In [HE] z_s = 1 at the sleigh, so the string lies ahead of it and is drawn with v < 0; here it trails, v > 0,
     which is the same with the blade's direction reversed. (With the string ahead and v > 0, its free end would be the
     front, which initial data do not determine: `drawing` refuses it.) omega and v are exact: a circle, or a straight
-    line, with the tension zero, to O(ds^2) where the string is curved. `pull` is a force on the sleigh along its blade.
+    line, with the tension zero, to O(ds^2) where the string is curved (to O(ds) while a jump of curvature, omega / v
+    ahead of the sleigh's place at the start and the string's own behind it, runs down the string). `pull` is a force on
+    the sleigh along its blade. A step at linear cost is `LinkByLink`.
     """
 
     points: int = 21
@@ -71,13 +75,24 @@ class SleighWithString(System):
     def moved(self, q: Array, xi: Array) -> Array:
         """z_k', complex."""
         n = self.points - 1
-        ahead = jax.lax.complex(jnp.cos(q[0]), jnp.sin(q[0]))
-        return followed(self.links(q), ahead * jax.lax.complex(xi[1], xi[2]), xi[3 : n + 3], xi[n + 3 :])
+        return followed(self.links(q), _ahead(q[0]) * jax.lax.complex(xi[1], xi[2]), xi[3 : n + 3], xi[n + 3 :])
 
     def velocity(self, q: Array, xi: Array) -> Array:
         """qdot = Psi(q) xi."""
         v = self.moved(q, xi)
         return jnp.concatenate([xi[:1], pairs_of(v[:1]), pairs_of(-jnp.diff(v) / self.spacing)])
+
+    def quasivelocity(self, q: Array, v: Array) -> Array:
+        """xi with Psi(q) xi = v."""
+        points = trailed(complex_of(v[1:3])[0], complex_of(v[3:]), self.spacing)
+        ends = [v[:1], pairs_of(jnp.conj(_ahead(q[0])) * points[:1])]
+        return jnp.concatenate([*ends, *across_links(self.links(q), points)])
+
+    def after(self, q: Array, xi: Array, h: Array) -> Array:
+        """q_{k+1} of (D1) with tau = 1/2, from the interval's free velocities: link by link, without a solve."""
+        first = _ahead(q[0] + 0.5 * h * xi[0]) * xi[1]
+        links = drawn_along(self.links(q), first, h / self.spacing)
+        return jnp.concatenate([q[:1] + h * xi[:1], q[1:3] + h * pairs_of(first[None]), pairs_of(links)])
 
     def frame(self, q: Array) -> Array:
         return jax.jacfwd(partial(self.velocity, q))(jnp.zeros(2 * self.points + 1))
@@ -90,8 +105,8 @@ class SleighWithString(System):
         return jnp.zeros_like(xi).at[1].set(self.pull)
 
     def tension(self, q: Any, xi: Any) -> Array:
-        """lambda of the links, N, from the sleigh: the reaction to stretching, by the Hamel equations across D."""
-        return -held(self, jnp.asarray(q, float), jnp.asarray(xi, float))[self.points :]
+        """lambda of the links, N, from the sleigh: the reaction to stretching; see `ConstrainedString.tension`."""
+        return -maps.reactions(self, jnp.asarray(q, float), jnp.asarray(xi, float))[self.points :]
 
     def drawing(self, angle: Callable, omega: float, v: float, theta: float = 0.0, place: Any = (0.0, 0.0)) -> dict:
         """Initial data q, xi: the string trails with the tangent angle(s), s from its tail; v is positive."""
@@ -100,9 +115,7 @@ class SleighWithString(System):
                 f"v is {float(v):g}; it must be positive. A sleigh that pushes its string follows the string's free "
                 "end, and where that goes initial data do not determine ([HE] Example 4.1)."
             )
-        s = float(self.length) - (np.arange(self.points - 1) + 0.5) * float(self.spacing)
-        angles = np.array([float(angle(a)) for a in s])
-        links = np.column_stack([np.cos(angles), np.sin(angles)]).ravel()
+        links = laid_behind(angle, float(self.length), self.points, float(theta), "theta")
         return {
             "q": np.concatenate([[float(theta)], np.asarray(place, float), links]),
             "xi": np.array([omega, v], float),
@@ -145,3 +158,8 @@ class SleighWithString(System):
         """The string, the blade and the platform."""
         q = np.asarray(q)
         return [drawn(np.asarray(self.places(jnp.asarray(q)))), *platform(q[0], q[1], q[2], 0.15)]
+
+
+def _ahead(theta: Array) -> Array:
+    """The blade's direction, complex."""
+    return jax.lax.complex(jnp.cos(theta), jnp.sin(theta))

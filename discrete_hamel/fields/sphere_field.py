@@ -57,6 +57,11 @@ class SphereField(System):
         """qdot = Psi(q) xi."""
         return jnp.cross(xi.reshape(-1, 3), q.reshape(-1, 3)).ravel()
 
+    def quasivelocity(self, q: Array, v: Array) -> Array:
+        """xi with Psi(q) xi = v, without spin, w_k . u_k = 0, which v does not determine."""
+        u = q.reshape(-1, 3)
+        return (jnp.cross(u, v.reshape(-1, 3)) / jnp.sum(u * u, axis=1, keepdims=True)).ravel()
+
     def coadjoint(self, q: Array, xi: Array, mu: Array) -> Array:
         """[xi, mu]* = w x mu at each point."""
         return jnp.cross(xi.reshape(-1, 3), mu.reshape(-1, 3)).ravel()

@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.fields.ends import Driven, Fixed, Free
+from discrete_hamel.fields.pairs import complex_of, pairs_of, square, strung
 from discrete_hamel.pytrees import static
 from discrete_hamel.system import Invariant, System
 from discrete_hamel.systems import parameters
@@ -85,20 +86,20 @@ class String(System):
 
     def links(self, q: Array) -> Array:
         """e_k as complex numbers."""
-        return _complex(q[2 : 2 * self.points])
+        return complex_of(q[2 : 2 * self.points])
 
     def places(self, q: Array) -> Array:
         """z_k as complex numbers."""
-        return _strung(_complex(q[:2])[0], self.spacing * self.links(q))
+        return strung(complex_of(q[:2])[0], self.spacing * self.links(q))
 
     def split(self, q: Array, xi: Array) -> tuple[Array, Array, Array]:
         """z_0', and omega and sigma of all links."""
         n, links = self.points - 1, self.links(q)
         if isinstance(self.front, Free):
-            return _complex(xi[:2])[0], xi[2 : n + 2], xi[n + 2 : 2 * n + 2]
+            return complex_of(xi[:2])[0], xi[2 : n + 2], xi[n + 2 : 2 * n + 2]
         if not self.hung:
-            return _complex(xi[n : n + 2])[0], xi[:n], xi[n + 2 : 2 * n + 2]
-        inner, (front, back), sigma = xi[: n - 2], _complex(xi[n - 2 : n + 2]), xi[n + 2 : 2 * n + 2]
+            return complex_of(xi[n : n + 2])[0], xi[:n], xi[n + 2 : 2 * n + 2]
+        inner, (front, back), sigma = xi[: n - 2], complex_of(xi[n - 2 : n + 2]), xi[n + 2 : 2 * n + 2]
         left = (back - front) / self.spacing - jnp.sum(sigma * links) - 1j * jnp.sum(inner * links[1:-1])
         first, last = between(links, -1j * left)
         return front, jnp.concatenate([first[None], inner, last[None]]), sigma
@@ -106,16 +107,14 @@ class String(System):
     def moved(self, q: Array, xi: Array) -> Array:
         """z_k' as complex numbers."""
         end, omega, sigma = self.split(q, xi)
-        return _strung(end, self.spacing * jax.lax.complex(sigma, omega) * self.links(q))
+        return strung(end, self.spacing * jax.lax.complex(sigma, omega) * self.links(q))
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        velocities = self.moved(q, xi)
-        return 0.5 * self.masses() @ (velocities.real**2 + velocities.imag**2) - self.potential(q)
+        return 0.5 * self.masses() @ square(self.moved(q, xi)) - self.potential(q)
 
     def potential(self, q: Array) -> Array:
         """V, J."""
-        bends = jnp.diff(self.links(q))
-        bending = 0.5 * self.stiffness / self.spacing * jnp.sum(bends.real**2 + bends.imag**2)
+        bending = 0.5 * self.stiffness / self.spacing * jnp.sum(square(jnp.diff(self.links(q))))
         return self.gravity * self.masses() @ self.places(q).imag + bending
 
     def frame(self, q: Array) -> Array:
@@ -125,7 +124,19 @@ class String(System):
         """qdot = Psi(q) xi, without the matrix."""
         end, omega, sigma = self.split(q, xi)
         turned = jax.lax.complex(sigma, omega) * self.links(q)
-        return jnp.concatenate([_real(jnp.concatenate([end[None], turned])), xi[2 * self.points :]])
+        return jnp.concatenate([pairs_of(jnp.concatenate([end[None], turned])), xi[2 * self.points :]])
+
+    def quasivelocity(self, q: Array, v: Array) -> Array:
+        """xi with Psi(q) xi = v."""
+        end, turned, rest = v[:2], complex_of(v[2 : 2 * self.points]), v[2 * self.points :]
+        rates = turned / self.links(q)
+        omega, sigma = rates.imag, rates.real
+        if isinstance(self.front, Free):
+            return jnp.concatenate([end, omega, sigma])
+        if not self.hung:
+            return jnp.concatenate([omega, end, sigma, rest])
+        back = end + self.spacing * pairs_of(jnp.sum(turned)[None])
+        return jnp.concatenate([omega[1:-1], end, back, sigma, rest])
 
     def slip(self, q: Array) -> Array:
         rest = jnp.zeros(self.points - 1 + (2 if self.hung else 0))
@@ -233,15 +244,3 @@ def between(links: Array, total: Array) -> Array:
 
 def _degrees(link: np.ndarray) -> float:
     return float(np.degrees(np.arctan2(link[1], link[0])))
-
-
-def _complex(pairs: Array) -> Array:
-    return jax.lax.complex(pairs[0::2], pairs[1::2])
-
-
-def _real(z: Array) -> Array:
-    return jnp.stack([z.real, z.imag], axis=1).ravel()
-
-
-def _strung(first: Array, steps: Array) -> Array:
-    return first + jnp.concatenate([jnp.zeros(1, steps.dtype), jnp.cumsum(steps)])

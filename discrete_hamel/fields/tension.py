@@ -109,8 +109,13 @@ class TridiagonalTension(Scheme):
 
 def forces(system: Any, q: Array) -> Array:
     """f_j = -u_j[V] along the free velocities: the front's, then the links' turning. O(points)."""
-    pull = jax.grad(lambda z: -_potential(system, z))(_pairs(system.places(q)))
-    return _along_frame(system, system.links(q), _beyond(lax.complex(pull[:, 0], pull[:, 1])))
+    return _along_frame(system, system.links(q), _beyond(outer_forces(system, system.places(q))))
+
+
+def outer_forces(system: Any, z: Array) -> Array:
+    """-dV/dz_k of gravity and stiffness (complex), N: of a point's neighbours, and theirs, only."""
+    pull = jax.grad(lambda pairs: -_potential(system, pairs))(_pairs(z))
+    return lax.complex(pull[:, 0], pull[:, 1])
 
 
 def tension(system: Any, q: Any, xi: Any) -> Array:
@@ -130,14 +135,19 @@ def tension(system: Any, q: Any, xi: Any) -> Array:
     q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)
     if len(xi) == system.rank:
         xi = jnp.concatenate([xi, system.slip(q)])
+    return _solved(*tension_rows(system, q, xi))
+
+
+def tension_rows(system: Any, q: Array, xi: Array) -> tuple[Array, Array, Array, Array]:
+    """The equations of `tension`: what lies below, on and above the diagonal, and the right side."""
     links = system.links(q)
     _, omega, _ = system.split(q, xi)
-    pull = jax.grad(lambda z: -_potential(system, z))(_pairs(system.places(q)))
-    drift = lax.complex(pull[:, 0], pull[:, 1]) * _mobilities(system)
+    drift = outer_forces(system, system.places(q)) * _mobilities(system)
     if system.clock:
         _, change = jax.jvp(system.hand, (q[-1],), (jnp.ones_like(q[-1]),))
         drift = drift.at[0].set(lax.complex(change[0], change[1]))
-    return _tensions(system, links, system.spacing * omega**2 + (jnp.conj(links) * jnp.diff(drift)).real)
+    right = system.spacing * omega**2 + (jnp.conj(links) * jnp.diff(drift)).real
+    return (*_coupling(system, links), right)
 
 
 def _ends_free(system: Any) -> bool:
@@ -203,8 +213,14 @@ def _velocities(system: Any, first: Array, beyond: Array, hand: Array) -> Array:
 
 def _tensions(system: Any, links: Array, right: Array) -> Array:
     """x with e_k . (difference over link k of (x_{k+1} e_{k+1} - x_k e_k) / m) = -right_k: tridiagonal."""
+    return _solved(*_coupling(system, links), right)
+
+
+def _coupling(system: Any, links: Array) -> tuple[Array, Array, Array]:
     free = _mobilities(system)
     aligned = (jnp.conj(links[1:]) * links[:-1]).real * free[1:-1]
-    lower = jnp.concatenate([jnp.zeros(1), -aligned])
-    upper = jnp.concatenate([-aligned, jnp.zeros(1)])
-    return lax.linalg.tridiagonal_solve(lower, free[1:] + free[:-1], upper, right[:, None])[:, 0]
+    return jnp.concatenate([jnp.zeros(1), -aligned]), free[1:] + free[:-1], jnp.concatenate([-aligned, jnp.zeros(1)])
+
+
+def _solved(lower: Array, main: Array, upper: Array, right: Array) -> Array:
+    return lax.linalg.tridiagonal_solve(lower, main, upper, right[:, None])[:, 0]

@@ -19,7 +19,7 @@ from discrete_hamel.kernel.lowering import dependent, frontier, one_kernel
 from discrete_hamel.kernel.pieces import over_lanes, piece, spread
 from discrete_hamel.kernel.roots import Root, Values
 from discrete_hamel.kernel.stepper import Stepper
-from discrete_hamel.newton import ABSURD, MAX_ITERATIONS, NEGLIGIBLE, SMALL, finished, squared_size
+from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, SMALL, finished, sane, squared_size
 
 LANES = 128  # in a block: enough to fill vectors, few enough for the first-level cache
 OF_AN_UNKNOWN = 10  # operations
@@ -77,7 +77,7 @@ _most = piece(lambda most, stand: jnp.maximum(most, -stand))
 def _stand(stand: Array, correction: Lanes, weights: Lanes, count: Array, negligible: Any) -> Array:
     new = squared_size(correction, weights)
     at = -(count.astype(new.dtype) + 0.5)
-    stop = jnp.where(new < ABSURD, at, at - STRANDED)
+    stop = jnp.where(sane(new), at, at - STRANDED)
     return jnp.where(stand < 0, stand, jnp.where(finished(stand, new, negligible), stop, new))
 
 

@@ -22,7 +22,7 @@ from discrete_hamel.kernel.passes import Passes, sampled
 from discrete_hamel.kernel.strip_jaxprs import to_links
 from discrete_hamel.kernel.strips import Pieces, Strip
 from discrete_hamel.kernel.sweeps import Sweep
-from discrete_hamel.newton import ABSURD, MAX_ITERATIONS, NEGLIGIBLE, SMALL, finished
+from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, SMALL, finished, sane
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
@@ -125,7 +125,7 @@ class ChainRoot:
             z, size, done, count = lax.fori_loop(0, 2, lambda _, carry: iterate(carry), begin)
         else:
             z, size, done, count = lax.while_loop(unfinished, iterate, begin)
-        return list(z), done & (size < ABSURD), count
+        return list(z), done & sane(size), count
 
 
 class ChainStepper:

@@ -11,7 +11,7 @@ from discrete_hamel.kernel.graph import Graph
 from discrete_hamel.kernel.lowering import Packed, cycles, dependent, frontier, lowered
 from discrete_hamel.kernel.reduction import reduced
 from discrete_hamel.kernel.regrouping import regrouped
-from discrete_hamel.newton import ABSURD, MAX_ITERATIONS, NEGLIGIBLE, finished, squared_size, units
+from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, finished, sane, squared_size, units
 
 SHRUNK = 1e-4  # of the size of the guess
 TWICE = 300  # operations up to which the first iteration is written out before the loop, which goes through memory
@@ -103,7 +103,7 @@ class Root:
         root, size, done, count = lax.while_loop(unfinished, iterate, carry)
         # Units of round-off are the guess's: a root so much smaller is not known well enough, and the plain path's is.
         sized = _size(root) >= SHRUNK * _size(guess)
-        return list(root), done & sized & (size < ABSURD), count
+        return list(root), done & sized & sane(size), count
 
 
 def _size(numbers: Sequence[Any]) -> Any:

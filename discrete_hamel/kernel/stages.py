@@ -28,7 +28,7 @@ from discrete_hamel.kernel.pieces import over_lanes, piece
 from discrete_hamel.kernel.regrouping import regrouped
 from discrete_hamel.kernel.roots import Root, Scalars
 from discrete_hamel.kernel.rows import Row
-from discrete_hamel.newton import ABSURD, MAX_ITERATIONS, NEGLIGIBLE, SMALL, units
+from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, SMALL, sane, units
 from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.schemes.gauss import Gauss, collocation
 from discrete_hamel.schemes.scheme import Scheme
@@ -135,7 +135,7 @@ class StageStepper:
         after = [x + h * _mean(b, slope) for x, slope in zip(node, last, strict=True)]
         mean = [_mean(b, x) for x in whole]
         after = [*after, *mean[: self.rank]]
-        well = done & (shift < ABSURD) & ~jnp.isnan(norm)
+        well = done & sane(shift) & ~jnp.isnan(norm)
         good = reduce(lax.bitwise_and, [_least(guard) > 0 for guard in guards], well)
         nodal: Scalars = []
         if self.row.nodal:
@@ -162,7 +162,7 @@ def _settled(size: Array, new: Array) -> Array:
     new (new / size)^2, which is to be negligible; or they have stopped settling at the level that round-off allows.
     """
     enough = (new * new * new <= NEGLIGIBLE**2 * (size * size)) & (new < 0.25 * size)
-    return enough | ((new >= size) & (new < NOISE**2)) | (new == 0) | ~(new < ABSURD)
+    return enough | ((new >= size) & (new < NOISE**2)) | (new == 0) | ~sane(new)
 
 
 @piece

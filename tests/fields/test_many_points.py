@@ -8,13 +8,36 @@ from jax.extend.core import subjaxprs
 
 import discrete_hamel as dh
 from discrete_hamel import checks, loops, many_coordinates
-from discrete_hamel.fields import Beam, NeighbourHamel, SphereField, String, TridiagonalTension
+from discrete_hamel.fields import (
+    AlongAndAcross,
+    Beam,
+    ConstrainedString,
+    Driven,
+    Fixed,
+    LinkByLink,
+    NeighbourHamel,
+    NeighbourTension,
+    SleighWithString,
+    SphereField,
+    String,
+    TridiagonalTension,
+    tension,
+)
 
 POINTS = 2000
+
+
+def heading(distance):
+    return 0.4 * jnp.sin(2 * distance)
+
+
 CASES = [
     pytest.param(String(points=POINTS), TridiagonalTension(), id="string"),
     pytest.param(Beam(points=POINTS, blade=True), NeighbourHamel(), id="beam"),
     pytest.param(SphereField(points=POINTS), NeighbourHamel(), id="sphere"),
+    pytest.param(AlongAndAcross(String(points=POINTS)), NeighbourTension(), id="across"),
+    pytest.param(ConstrainedString(points=POINTS, heading=heading), LinkByLink(), id="following"),
+    pytest.param(SleighWithString(points=POINTS), LinkByLink(), id="sleigh"),
 ]
 
 
@@ -54,9 +77,90 @@ def test_nothing_traced_is_a_matrix(system, scheme):
         many_coordinates.facts.trace(system, q, xi),
         loops._start.trace(system, scheme, q, xi, h),
         loops._chunk.trace(system, scheme, state, h, one, one, length=loops._length(q)),
+        jax.jit(lambda q: dh.quasivelocities(system, q, dh.velocities(system, q, xi))).trace(q),
+        jax.jit(lambda q: _tension(system, q, xi)).trace(q),
     ]
     assert max(largest(found.jaxpr.jaxpr) for found in traced) < POINTS**2 / 2
     assert largest(jax.make_jaxpr(system.frame)(q).jaxpr) >= (2 * POINTS) ** 2  # what would be found
+
+
+def _tension(system, q, xi):
+    if isinstance(system, SphereField | Beam):
+        return dh.energy(system, q, xi)
+    if isinstance(system, AlongAndAcross):
+        return tension(*system.as_string(q, system.velocity(q, xi)))
+    return tension(system, q, xi) if isinstance(system, String) else system.tension(q, xi)
+
+
+@pytest.mark.parametrize(("system", "scheme"), CASES)
+def test_initial_data_as_velocities_need_no_matrix(system, scheme):
+    """Ready for a run, xi is found from v; what is off the constraint is refused by the name of what it violates."""
+    start = system.sample()
+    q = jnp.asarray(start["q"])
+    _, _, xi = checks.initial_data(system, q, start["xi"], None)
+    v = np.asarray(system.velocity(q, xi))
+    _, _, found = checks.initial_data(system, q, None, v)
+    np.testing.assert_allclose(found, xi, atol=1e-12 * POINTS * np.max(np.abs(xi)))
+    if system.rank < len(xi):
+        off = np.asarray(xi).copy()
+        off[-1] += 0.1
+        with pytest.raises(ValueError, match=f"demands {system.velocities[-1]} = 0 and it is 0.1"):
+            checks.initial_data(system, q, None, system.velocity(q, jnp.asarray(off)))
+
+
+SMALL = [
+    String(points=5),
+    String(points=5, front=Fixed()),
+    String(points=5, front=Driven(lambda t: (0.1 * jnp.sin(3 * t), 0.05 * t))),
+    String(points=5, front=Fixed(), back=Fixed()),
+    Beam(points=3),
+    Beam(points=3, blade=True),
+    Beam(points=3, clamped=True),
+    AlongAndAcross(String(points=4)),
+    AlongAndAcross(String(points=4), turned=True),
+    ConstrainedString(points=4, heading=heading),
+    SleighWithString(points=4),
+]
+
+
+@pytest.mark.parametrize("system", SMALL, ids=lambda system: type(system).__name__)
+def test_the_inverse_of_velocity(system):
+    """Against the frame as a matrix, off the constraint and off unit links too."""
+    rng = np.random.default_rng(3)
+    n = len(system.coordinates) or 2 * system.string.points
+    q = jnp.asarray(rng.normal(size=n))
+    xi = rng.normal(size=n)
+    psi = np.asarray(system.frame(q))
+    np.testing.assert_allclose(system.quasivelocity(q, jnp.asarray(psi @ xi)), xi, atol=1e-13 * np.linalg.cond(psi))
+
+
+def test_velocities_that_are_no_motion_of_the_field_are_refused():
+    """0.1 along x at u = (cos 2, sin 2, 0), the last point: off the sphere by 0.1 u_x u, most along y."""
+    field = SphereField(points=POINTS)
+    start = field.sample()
+    v = np.array(field.velocity(jnp.asarray(start["q"]), jnp.asarray(start["xi"])))
+    v[5997] += 0.1
+    by = 0.1 * np.cos(2) * np.sin(2)
+    with pytest.raises(ValueError, match=rf"misses the velocity of q\[5998\] by {by:.3g} \(v is of size 1\)"):
+        dh.simulate(field, start["q"], v=v, h=1e-4, steps=1, scheme=NeighbourHamel())
+
+
+class WithoutInverse(dh.System):
+    rank = 201
+
+    def lagrangian(self, q, xi):
+        return 0.5 * xi @ xi - 0.5 * q @ q
+
+    def velocity(self, q, xi):
+        return xi + 0 * q
+
+    def frame(self, q):
+        return jnp.eye(len(q))
+
+
+def test_a_map_without_its_inverse_is_asked_for_it():
+    with pytest.raises(ValueError, match=r"Give xi; or give WithoutInverse a method quasivelocity\(q, v\)"):
+        dh.simulate(WithoutInverse(), np.zeros(201), v=np.ones(201), h=0.1, steps=1)
 
 
 def test_its_refusals_are_as_short():
