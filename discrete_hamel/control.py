@@ -148,13 +148,15 @@ class Dynamic(Stage):
         """The scheme's residual, the state it advances to, and xi."""
         z = w[: -self.inputs]
         system, state = self.start_of(x, z[: self.rank], w[-self.inputs :])
-        return self.scheme.residual(system, state, h, z), *self.scheme.advance(system, state, h, z)
+        left = self.scheme.residual(system, state, h, z)
+        # From the p that (D2) asks for, not the p that is there: then p_{k+1} = mu + tau h F, however a scheme puts it
+        # together. Otherwise what is not yet met is weighed in another way, which leads the search elsewhere.
+        asked = state.replace(p=state.p + left[: self.rank])
+        return left, *self.scheme.advance(system, asked, h, z)
 
     def equations(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
         left, new, _ = self._advanced(h, x, w)
-        # Of (D2) both equations as they stand: their difference, which a scheme may advance by, has the same solutions,
-        # but weighs what is not yet met in another way, and leads the search elsewhere.
-        return jnp.concatenate([left, x1 - jnp.concatenate([new.q, new.p + left[: self.rank]])])
+        return jnp.concatenate([left, x1 - jnp.concatenate([new.q, new.p])])
 
     def cost(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
         _, _, xi = self._advanced(h, x, w)
