@@ -2,9 +2,9 @@
 
 Largest relative error of the energy so far, at the nodes. Where theory says that the discrete Hamel scheme (tau = 1/2)
 keeps energy exactly, what is left is round-off; shaded: a random walk of a rounding a step, to four standard
-deviations. The free rigid body leaves it: what its sums round off has one sign for long, and adds up, unless it is
-carried along (compensated). The disk's energy is not exact but bounded, as h^2, and `EnergyExact` makes it so. Runge
-and Kutta's fourth order loses the pendulum's energy in proportion to time. The last two runs are shorter.
+deviations. For the free rigid body what is rounded off is also carried along (compensated). The disk's energy is not
+exact but bounded, as h^2, and `EnergyExact` makes it so. Runge and Kutta's fourth order loses the pendulum's energy in
+proportion to time. The last two runs are shorter.
 """
 
 from collections.abc import Callable

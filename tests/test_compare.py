@@ -41,6 +41,17 @@ def test_the_numbers_are_those_of_the_runs():
     assert row.seconds > 0
 
 
+def test_it_says_which_path_was_timed():
+    """Where they are different, times do not compare: it says so, and all can be put on the plain one."""
+    assert [row.path for row in table().rows[:4]] == ["compiled", "compiled", "plain", "plain"]
+    assert "Times on different paths do not compare" in repr(table())
+    assert repr(table()).splitlines()[1].split()[-2:] == ["path", "Newton"]
+    pair = [dh.DiscreteHamel(), dh.RungeKutta4()]
+    alike = dh.compare(SLEIGH, *START, schemes=pair, h=0.05, t_end=4.0, compiled=False)
+    assert [row.path for row in alike.rows] == ["plain", "plain"]
+    assert "do not compare" not in repr(alike)
+
+
 def test_it_tells_the_schemes_apart():
     """Exact energy and constraint for the one, not for the others; order one is worse than two, two than four."""
     hamel, first, leapfrog, kutta = table().rows[:4]

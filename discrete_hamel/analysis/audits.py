@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from discrete_hamel.analysis.comparison import constraint_residual
 from discrete_hamel.analysis.momenta import momentum_residual
 from discrete_hamel.analysis.nonlinear_residuals import midpoint_residuals, reactions_work
+from discrete_hamel.analysis.off_constraint import constraint_residual
 from discrete_hamel.analysis.trends import UNKNOWN, Trend
 from discrete_hamel.analysis.trends import drift as drift_of
 from discrete_hamel.nonlinear_systems import NonlinearSystem

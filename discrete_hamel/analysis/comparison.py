@@ -4,19 +4,16 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from discrete_hamel import checks
+from discrete_hamel.analysis.off_constraint import constraint_residual
 from discrete_hamel.analysis.trends import Trend, drift
 from discrete_hamel.failures import RunFailed
-from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.progress import Progress
 from discrete_hamel.references import reference
 from discrete_hamel.schemes.scheme import Scheme
-from discrete_hamel.schemes.step_density import TimeTransformed
 from discrete_hamel.simulation import simulate
 from discrete_hamel.system import System
 from discrete_hamel.trajectory import Trajectory
@@ -25,6 +22,7 @@ SAMPLES = 200  # times at which a trajectory is held against the reference
 LONG = 5.0  # seconds that a run may take to be timed three times over
 SHORT = 0.1  # seconds below which a run is not timed well
 MOST = 10**7  # steps that are taken for the sake of the clock
+MIXED = "Times on different paths do not compare; with compiled=False all take the plain one."
 
 
 class Row(NamedTuple):
@@ -39,6 +37,7 @@ class Row(NamedTuple):
     constraint: float = float("nan")  # largest velocity of a chord off the constraint
     seconds: float = float("nan")  # per step, compilation not counted
     iterations: float = float("nan")  # Newton iterations per step, mean
+    path: str = ""  # on which it ran: "compiled" or "plain"; times on different paths do not compare
     reason: str = ""
     t: Any = None  # sampled times, and there:
     errors: Any = None
@@ -55,12 +54,23 @@ class Comparison:
         return next(row for row in self.rows if row.scheme == scheme)
 
     def __repr__(self) -> str:
-        head = ["scheme", "h", "error", "energy drift a unit time", "energy off", "constraint", "us/step", "Newton"]
+        head = [
+            "scheme",
+            "h",
+            "error",
+            "energy drift a unit time",
+            "energy off",
+            "constraint",
+            "us/step",
+            "path",
+            "Newton",
+        ]
         lines = [head, *([row.scheme, f"{row.h:.4g}", *_cells(row)] for row in self.rows if not row.reason)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
         table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
         off = [f"{row.scheme}: {row.reason}" for row in self.rows if row.reason]
-        return "\n".join([f"{self.system} to t = {self.t_end:g}", *table, *off])
+        mixed = [MIXED] if len({row.path for row in self.rows if not row.reason}) > 1 else []
+        return "\n".join([f"{self.system} to t = {self.t_end:g}", *table, *mixed, *off])
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset over schemes, and over invariants where a number belongs to one (needs xarray)."""
@@ -72,7 +82,7 @@ class Comparison:
         def per_invariant(number: Any) -> tuple:
             return ("scheme", "invariant"), [[number(row, name) for name in names] for row in self.rows]
 
-        plain = ("h", "steps", "error", "constraint", "seconds", "iterations", "reason")
+        plain = ("h", "steps", "error", "constraint", "seconds", "iterations", "path", "reason")
         data: dict[str, Any] = {name: ("scheme", [getattr(row, name) for row in self.rows]) for name in plain}
         data["drift"] = per_invariant(lambda row, name: row.drift.get(name, missing).slope)
         data["drift_error"] = per_invariant(lambda row, name: row.drift.get(name, missing).error)
@@ -99,7 +109,8 @@ class Comparison:
 def _cells(row: Row) -> list[str]:
     numbers = (row.error, row.deviation["energy"], row.constraint)
     error, off, constraint = (f"{number:.1e}" for number in numbers)
-    return [error, str(row.drift["energy"]), off, constraint, f"{1e6 * row.seconds:.1f}", f"{row.iterations:.1f}"]
+    cost = f"{1e6 * row.seconds:.3g}", row.path, f"{row.iterations:.1f}"
+    return [error, str(row.drift["energy"]), off, constraint, *cost]
 
 
 def compare(
@@ -112,6 +123,7 @@ def compare(
     h: float,
     t_end: float,
     equal_cost: bool = False,
+    compiled: bool = True,
     progress: bool = True,
 ) -> Comparison:
     """One table of what the schemes do with the motion from (q, xi), or (q, v), to time t_end.
@@ -120,6 +132,9 @@ def compare(
     constraint, time and Newton iterations per step. All take the step h; with `equal_cost` the first does, and the
     others as many steps to t_end as cost the same time. A scheme that refuses or fails is a row with its reason.
     `schemes` may be a dict, whose keys then name the rows. `progress=False` silences the line that counts them.
+
+    Most schemes have a compiled step, hundreds of times as fast as the plain path, which RungeKutta4, Leapfrog and
+    varying steps take: the table says which ran. `compiled=False` takes the plain one for all, so that costs compare.
 
     >>> import discrete_hamel as dh
     >>> found = dh.compare(dh.systems.ChaplyginSleigh(), [0.1, 0, 0], [1.5, -0.3], h=0.05, t_end=1.0,
@@ -141,22 +156,26 @@ def compare(
             own = steps
             first = next((row for row in rows if not row.reason), None)
             if equal_cost and first is not None:
-                own = _affordable(system, q, xi, scheme, t_end, steps, first)
-            rows.append(_row(label, system, q, xi, scheme, t_end, own))
+                own = _affordable(system, q, xi, scheme, t_end, steps, first, compiled)
+            rows.append(_row(label, system, q, xi, scheme, t_end, own, compiled))
             bar.at(len(rows))
     return Comparison(type(system).__name__, t_end, rows)
 
 
-def _affordable(system: System, q: Array, xi: Array, scheme: Scheme, t_end: float, steps: int, first: Row) -> int:
+def _affordable(
+    system: System, q: Array, xi: Array, scheme: Scheme, t_end: float, steps: int, first: Row, compiled: bool
+) -> int:
     """How many steps take as long as the first scheme's run; its own number if the scheme cannot run at all."""
     try:
-        _, seconds = _timed(system, q, xi, scheme, t_end / steps, steps)
+        _, seconds = _timed(system, q, xi, scheme, t_end / steps, steps, compiled)
     except (ValueError, RunFailed):
         return steps
     return max(1, round(first.seconds * first.steps / seconds))
 
 
-def _timed(system: System, q: Array, xi: Array, scheme: Scheme, h: float, steps: int) -> tuple[Trajectory, float]:
+def _timed(
+    system: System, q: Array, xi: Array, scheme: Scheme, h: float, steps: int, compiled: bool
+) -> tuple[Trajectory, float]:
     """The run and its time per step, without what a run costs before its first step.
 
     A run too short for the clock is timed eight times as long, and so on, as far as the scheme gets.
@@ -164,6 +183,7 @@ def _timed(system: System, q: Array, xi: Array, scheme: Scheme, h: float, steps:
 
     def clocked(many: int, on_failure: str = "mark") -> tuple[Trajectory, float]:
         options: dict[str, Any] = {"save_every": max(1, many // steps), "on_failure": on_failure, "progress": False}
+        options["compiled"] = compiled
         began = time.perf_counter()
         return simulate(system, q, xi, h=h, steps=many, scheme=scheme, **options), time.perf_counter() - began
 
@@ -180,10 +200,12 @@ def _timed(system: System, q: Array, xi: Array, scheme: Scheme, h: float, steps:
     return trajectory, max(seconds - before, 1e-9) / many
 
 
-def _row(label: str, system: System, q: Array, xi: Array, scheme: Scheme, t_end: float, steps: int) -> Row:
+def _row(
+    label: str, system: System, q: Array, xi: Array, scheme: Scheme, t_end: float, steps: int, compiled: bool
+) -> Row:
     h = t_end / steps
     try:
-        run, seconds = _timed(system, q, xi, scheme, h, steps)
+        run, seconds = _timed(system, q, xi, scheme, h, steps, compiled)
     except (ValueError, RunFailed) as refusal:
         return Row(label, h, steps, reason=str(refusal))
     kept = np.unique(np.linspace(0, steps, min(SAMPLES, steps) + 1).astype(int))
@@ -201,41 +223,9 @@ def _row(label: str, system: System, q: Array, xi: Array, scheme: Scheme, t_end:
         constraint_residual(run),
         seconds,
         float(np.mean(run.report.iterations)),
+        run.report.path,
         "",
         run.t[kept],
         errors,
         invariants["energy"][kept],
     )
-
-
-def constraint_residual(run: Trajectory) -> float:
-    """The largest |(q_{k+1} - q_k)/h - Psi_U b| off the span of Psi_D, at the point of the chord that the scheme names
-    (its `tau` or `constraint_at`), else at its middle; for nonlinear constraints, off the velocities psi(q, z)."""
-    scheme: Any = run.scheme.scheme if isinstance(run.scheme, TimeTransformed) else run.scheme
-    point = getattr(scheme, "tau", getattr(scheme, "constraint_at", 0.5))
-    h = jnp.asarray(run.t[1:] - run.t[:-1])
-    if isinstance(run.system, NonlinearSystem):
-        return float(jnp.max(_off_velocities(run.system, run.q[:-1], run.q[1:], h, run.xi_mid)))
-    return float(jnp.max(_off_constraint(run.system, run.q[:-1], run.q[1:], h, jnp.asarray(point, float))))
-
-
-@jax.jit
-def _off_velocities(system: NonlinearSystem, starts: Array, ends: Array, h: Array, xi_mid: Array) -> Array:
-    def off(start: Array, end: Array, h: Array, z: Array) -> Array:
-        q, chord = (start + end) / 2, (end - start) / h
-        for _ in range(4):  # Gauss and Newton's iteration for the nearest psi(q, z); z is close
-            z = z + jnp.linalg.pinv(jax.jacfwd(system.velocity, 1)(q, z)) @ (chord - system.velocity(q, z))
-        return jnp.max(jnp.abs(chord - system.velocity(q, z)))
-
-    return jax.vmap(off)(starts, ends, h, xi_mid[:, : system.rank])
-
-
-@jax.jit
-def _off_constraint(system: System, starts: Array, ends: Array, h: Array, point: Array) -> Array:
-    def off(start: Array, end: Array, h: Array) -> Array:
-        q = (1 - point) * start + point * end
-        along, across = jnp.split(system.frame(q), [system.rank], axis=1)
-        velocity = (end - start) / h - across @ system.slip(q)
-        return jnp.max(jnp.abs(velocity - along @ (jnp.linalg.pinv(along) @ velocity)))
-
-    return jax.vmap(off)(starts, ends, h)

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.hamel import balance, full
-from discrete_hamel.schemes.increments import increment
+from discrete_hamel.schemes.increments import affine, increment, response
 from discrete_hamel.schemes.scheme import CompensatedState, Scheme, State, carried
 from discrete_hamel.system import System
 
@@ -27,9 +28,12 @@ class DiscreteHamel(Scheme):
     (D1) q_{k+tau} = (1-tau) q_k + tau q_{k+1},  q_{k+1} = q_k + h Psi(q_{k+tau}) xi_{k,k+1}
     (D2) p_k = mu_j - (1-tau) h F_j,  p_{k+1} = mu_j + tau h F_j,  both at (q_{k+tau}, xi_{k,k+1}), j = 1..m
 
-    Eliminating p gives [HE] (5.6), (5.11) with l^d = h l. `compensated` carries along what q and p round off at each
-    step, as [HE] 6.3 proposes: what the map keeps is then off by the roundings of the changes, not of q and p. In
-    coordinates in which Psi is affine (gamma, rotation matrices) the change of q has no rounding either: `increments`.
+    Eliminating p gives [HE] (5.6), (5.11) with l^d = h l. The second of (D2) is taken less the first,
+    p_{k+1} = p_k + h F, unless h F is the larger: then nothing adds up of what roundings of mu have in common.
+
+    `compensated` carries along what q and p round off at each step, as [HE] 6.3 proposes: what the map keeps is then
+    off by the roundings of the changes, not of q and p. In coordinates in which Psi is affine (gamma, rotation
+    matrices) the change of q has no rounding either, and what xi rounds off is made good: `increments`.
     """
 
     tau: float = 0.5
@@ -60,18 +64,42 @@ class DiscreteHamel(Scheme):
         xi, q1 = z[: system.rank], z[system.rank :]
         q = (1 - self.tau) * state.q + self.tau * q1  # (D1)
         mu, force = balance(system, q, xi)
-        momentum = mu - (1 - self.tau) * h * force - state.p  # (D2)
+        momentum = mu - (1 - self.tau) * (h * force) - state.p  # (D2)
         return jnp.concatenate([momentum, q1 - state.q - h * system.frame(q) @ full(system, q, xi)])
 
     def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[Any, Array]:
         xi, q1 = z[: system.rank], z[system.rank :]
         q = (1 - self.tau) * state.q + self.tau * q1
-        mu, force = balance(system, q, xi)
         whole = full(system, q, xi)
         if not self.compensated:
-            return State(q1, mu + self.tau * h * force, xi), whole  # (D2)
+            mu, force = balance(system, q, xi)
+            return State(q1, self._momentum(state.p, mu, h * force), xi), whole
         low_q, low_p = state.low[: len(q1)], state.low[len(q1) :]
-        change, rest = increment(system.frame, state.q, low_q, self.tau, h * whole, h * system.frame(q) @ whole)  # (D1)
-        q1, low_q = carried(state.q, low_q + rest, change)
-        p1, low_p = carried(state.p, low_p, h * force)  # the difference of (D2)
+        change, kick, rest_q, rest_p = self._changes(system, state, h, xi, q)
+        q1, low_q = carried(state.q, low_q + rest_q, change)
+        p1, low_p = carried(state.p, low_p + rest_p, kick)
         return CompensatedState(q1, p1, xi, jnp.concatenate([low_q, low_p])), whole
+
+    def _momentum(self, p: Array, mu: Array, kick: Array) -> Array:
+        """p_{k+1} of (D2) by the smaller of what is added up: roundings of mu, or of h F where that is stiff."""
+        return jnp.where(jnp.abs(kick) <= jnp.abs(mu), p + kick, mu + self.tau * kick)
+
+    def _changes(self, system: System, state: CompensatedState, h: Array, xi: Array, q: Array) -> tuple[Array, ...]:
+        """The changes h Psi xi of q and h F of p, and what these two round off where Psi is affine.
+
+        There they are those of xi + low: low is what xi rounds off, and M low what (D2) then lacks.
+        """
+        x = h * full(system, q, xi)
+        change = system.frame(q) @ x
+        if not affine(system.frame, q):
+            return change, h * balance(system, q, xi)[1], jnp.zeros_like(q), jnp.zeros_like(xi)
+        low_q, low_p = state.low[: len(q)], state.low[len(q) :]
+        change, rest = increment(system.frame, state.q, low_q, self.tau, x, change)
+        middle, left = carried(state.q, low_q + self.tau * rest, self.tau * change)
+        mu, force = balance(system, middle, xi)
+        off = (mu - state.p) - (1 - self.tau) * (h * force) - low_p
+        low = jnp.linalg.solve(jax.jacfwd(lambda xi: balance(system, middle, xi)[0])(xi), -off)
+        further = response(system.frame, middle, self.tau, x, jnp.pad(h * low, (0, len(x) - len(low))))
+        shift = left + self.tau * further
+        _, (_, bend) = jax.jvp(lambda q, xi: balance(system, q, xi), (middle, xi), (shift, low))
+        return change, h * force, rest + further, h * bend

@@ -19,27 +19,32 @@ UNRESOLVED = 1e5  # round-off units of h H below which |z1 - z0|^2 cannot carry 
 
 
 class Gonzalez(Pytree):
-    """grad H at the midpoint, plus what is missing of H(z1) - H(z0), along z1 - z0.   Gonzalez (1996)
+    """grad H at the midpoint, plus what is missing of H(z1) - H(z0), along W (z1 - z0).   Gonzalez (1996)
 
-        Dbar H = g + alpha dz,  alpha = (H1 - H0 - <g, dz>) / |dz|^2
+        Dbar H = g + alpha W dz,  alpha = (H1 - H0 - <g, dz>) / <dz, W dz>
 
-    The numerator is of third order in dz. Where |dz|^2 sinks to the round-off of h H, its round-off would be divided by
-    nothing; there alpha is faded out, |dz|^2 / (|dz|^4 + delta^2), which changes the energy by far less than round-off.
+    The numerator is of third order in dz. Where <dz, W dz> sinks to the round-off of h H, its round-off would be
+    divided by nothing; there alpha is faded out, <dz, W dz> / (<dz, W dz>^2 + delta^2), which changes the energy by far
+    less than round-off.
 
-    |dz| mixes the units of q and p, and the correction is a force along cyclic coordinates too. It is also steeper than
-    Newton's stopping rule expects, so Newton goes on until nothing is left.
+    W makes q and p comparable, <dz, W dz> an energy times h (`_weights`). With W = 1 one of them decides, by its units,
+    until it hardly changes: there the correction turns round, steeper than Newton's method can follow.
+
+    The correction is a force along cyclic coordinates too. It is also steeper than Newton's stopping rule expects, so
+    Newton goes on until nothing is left.
     """
 
     points = np.array([0.5])
     negligible = 0.0
+    weighted = True
 
-    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array) -> Array:
-        """Dbar H from grad H at `points` of the segment, dz, H1 - H0, and |h| (|H0| + |H1|)."""
-        midpoint = gradients[0]
-        size = change @ change
+    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Any = 1.0) -> Array:
+        """Dbar H from grad H at `points` of the segment, dz, H1 - H0, |h| (|H0| + |H1|), and the diagonal of W."""
+        midpoint, along = gradients[0], weights * change
+        size = change @ along
         eps, tiny = jnp.finfo(change.dtype).eps, jnp.finfo(change.dtype).tiny
         faint = UNRESOLVED * eps * scale + tiny**0.5
-        return midpoint + (rise - midpoint @ change) * (size / (size**2 + faint**2)) * change
+        return midpoint + (rise - midpoint @ change) * (size / (size**2 + faint**2)) * along
 
 
 class MeanValue(Pytree):
@@ -53,6 +58,7 @@ class MeanValue(Pytree):
     number: int = 8
 
     negligible = NEGLIGIBLE
+    weighted = False
 
     def __post_init__(self) -> None:
         if self.number < 1:
@@ -62,7 +68,7 @@ class MeanValue(Pytree):
     def points(self) -> np.ndarray:
         return (1 + np.polynomial.legendre.leggauss(self.number)[0]) / 2
 
-    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array) -> Array:
+    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Any = 1.0) -> Array:
         return jnp.asarray(np.polynomial.legendre.leggauss(self.number)[1] / 2) @ gradients
 
 
@@ -113,7 +119,8 @@ class EnergyExact(Scheme):
         along_q = jax.vmap(lambda q, xi: jax.grad(_minus_lagrangian, 1)(system, q, xi))(q, inside)
         h0, h1 = _moving_energy(system, state.q, state.xi), _moving_energy(system, q1, xi1)
         scale = jnp.abs(h) * (jnp.abs(h0) + jnp.abs(h1))
-        mean = self.gradient(jnp.concatenate([along_q, inside], axis=1), change, h1 - h0, scale)
+        weights = _weights(system, state.q + dq / 2, inside[0], h) if self.gradient.weighted else 1.0
+        mean = self.gradient(jnp.concatenate([along_q, inside], axis=1), change, h1 - h0, scale, weights)
         return xi1, dq, p1, mean[:n], mean[n:], (mu - p).ravel()
 
     def residual(self, system: System, state: CompensatedState, h: Array, z: Array) -> Array:
@@ -139,6 +146,14 @@ def _minus_lagrangian(system: System, q: Array, free: Array) -> Array:
 def _moving_energy(system: System, q: Array, free: Array) -> Array:
     """H = <mu_D, xi^D> - l; the energy where there is no slip."""
     return balance(system, q, free)[0] @ free + _minus_lagrangian(system, q, free)
+
+
+def _weights(system: System, q: Array, free: Array, h: Array) -> Array:
+    """For q |M| / (|h| |Psi_D|^2), for p |h| / |M|: with dq = h Psi xi both make of a square h times an energy."""
+    mass = jnp.linalg.norm(jax.jacfwd(lambda xi: balance(system, q, xi)[0])(free))
+    anchor = jnp.sum(system.frame(q)[:, : system.rank] ** 2)
+    of_q, of_p = mass / (jnp.abs(h) * anchor), jnp.abs(h) / mass
+    return jnp.concatenate([jnp.full_like(q, of_q), jnp.full_like(free, of_p)])
 
 
 def _almost_poisson(system: System, q: Array, p: Array, along_q: Array, free: Array) -> tuple[Array, Array]:

@@ -61,6 +61,23 @@ def test_gonzalez_gradient_has_no_bias():
 
 
 @pytest.mark.parametrize("gradient", GRADIENTS, ids=repr)
+class Unweighted(Gonzalez):
+    """dz in the units of q and p as they are."""
+
+    weighted = False
+
+
+@pytest.mark.parametrize(("gradient", "goes"), [(Gonzalez(), True), (Unweighted(), False)], ids=["weighted", "not"])
+def test_gonzalez_takes_large_steps_because_it_makes_q_and_p_comparable(gradient, goes):
+    """Spherical angles, momenta a hundred times the angles, 13 steps a swing: unweighted, Newton's method gets lost."""
+    system, steps = dh.systems.SphericalPendulumAngles(), 500
+    start, scheme = system.sample() | {"h": 0.5}, dh.EnergyExact(gradient)
+    run = dh.simulate(system, **start, steps=steps, scheme=scheme, on_failure="mark")
+    assert bool(np.all(run.report.converged)) == goes
+    if goes:
+        assert np.max(np.abs(run.energy - run.energy[0])) < 1e-12 * steps**0.5 * abs(run.energy[0])
+
+
 def test_energy_is_exact_where_the_tau_rule_only_bounds_it(gradient):
     steps = 1000
     exact = DISK.run(steps, scheme=dh.EnergyExact(gradient))
