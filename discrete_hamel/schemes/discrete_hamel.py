@@ -29,7 +29,7 @@ class DiscreteHamel(Scheme):
     (D2) p_k = mu_j - (1-tau) h F_j,  p_{k+1} = mu_j + tau h F_j,  both at (q_{k+tau}, xi_{k,k+1}), j = 1..m
 
     Eliminating p gives [HE] (5.6), (5.11) with l^d = h l. The second of (D2) is taken less the first,
-    p_{k+1} = p_k + h F, unless h F is the larger: then nothing adds up of what roundings of mu have in common.
+    p_{k+1} = p_k + h F: then nothing adds up of what roundings of mu have in common.
 
     `compensated` carries along what q and p round off at each step, as [HE] 6.3 proposes: what the map keeps is then
     off by the roundings of the changes, not of q and p. In coordinates in which Psi is affine (gamma, rotation
@@ -72,17 +72,12 @@ class DiscreteHamel(Scheme):
         q = (1 - self.tau) * state.q + self.tau * q1
         whole = full(system, q, xi)
         if not self.compensated:
-            mu, force = balance(system, q, xi)
-            return State(q1, self._momentum(state.p, mu, h * force), xi), whole
+            return State(q1, state.p + h * balance(system, q, xi)[1], xi), whole
         low_q, low_p = state.low[: len(q1)], state.low[len(q1) :]
         change, kick, rest_q, rest_p = self._changes(system, state, h, xi, q)
         q1, low_q = carried(state.q, low_q + rest_q, change)
         p1, low_p = carried(state.p, low_p + rest_p, kick)
         return CompensatedState(q1, p1, xi, jnp.concatenate([low_q, low_p])), whole
-
-    def _momentum(self, p: Array, mu: Array, kick: Array) -> Array:
-        """p_{k+1} of (D2) by the smaller of what is added up: roundings of mu, or of h F where that is stiff."""
-        return jnp.where(jnp.abs(kick) <= jnp.abs(mu), p + kick, mu + self.tau * kick)
 
     def _changes(self, system: System, state: CompensatedState, h: Array, xi: Array, q: Array) -> tuple[Array, ...]:
         """The changes h Psi xi of q and h F of p, and what these two round off where Psi is affine.

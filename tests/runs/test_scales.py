@@ -106,11 +106,19 @@ def test_a_frame_that_would_be_singular_at_another_angle_takes_the_compensated_s
 
 
 @pytest.mark.parametrize("stiffness", [1e4, 1e8, 1e12])
-def test_a_stiff_spring_is_stable_at_any_step(stiffness):
-    """h omega up to 1e6: the midpoint rule is A-stable and keeps the energy, which an explicit method cannot."""
+@pytest.mark.parametrize("xi", [(0.5, -0.15), (0.3, 0.5)], ids=["in place", "drifting"])
+def test_a_stiff_spring_is_stable_at_any_step(stiffness, xi):
+    """h omega up to 1e6: the midpoint rule is A-stable and keeps the energy, which an explicit method cannot.
+
+    The force is k times a difference of coordinates. Rounded in the last digit of these, it moves p by h omega units of
+    its own size for a spring that stays in place; by so much more as it is farther from the origin than it is long.
+    """
     system = oscillator((1.0, 1.0), stiffness, angle=np.pi / 2, turning=0.0)
-    run = dh.simulate(system, q=[0.4, -0.2], xi=[0.3, 0.5], h=1.0, steps=200)
-    # A force rounded in its last digit moves p by h omega units of its own size.
-    assert np.max(np.abs(run.energy / run.energy[0] - 1)) < UNITS * np.sqrt(stiffness) * 200**0.5
+    run = dh.simulate(system, q=[0.4, -0.2], xi=xi, h=1.0, steps=200)
+    length = np.sqrt(2 * run.energy[0] / stiffness)
+    far = max(1.0, np.abs(run.q).max() / length)
+    assert (far < 1.5) == (xi == (0.5, -0.15))
+    eps = np.finfo(float).eps
+    assert np.max(np.abs(run.energy / run.energy[0] - 1)) < eps * np.sqrt(stiffness) * far * 200**0.5
     explicit = outcome(system, q=[0.4, -0.2], xi=[0.3, 0.5], h=1.0, steps=3, scheme=dh.RungeKutta4())
     assert explicit is None or explicit.energy[-1] > 10 * explicit.energy[0]
