@@ -60,7 +60,6 @@ def test_gonzalez_gradient_has_no_bias():
     assert np.max(np.abs(energy - energy[0])) <= 4 * np.max(units) * steps**0.5
 
 
-@pytest.mark.parametrize("gradient", GRADIENTS, ids=repr)
 class Unweighted(Gonzalez):
     """dz in the units of q and p as they are."""
 
@@ -78,6 +77,7 @@ def test_gonzalez_takes_large_steps_because_it_makes_q_and_p_comparable(gradient
         assert np.max(np.abs(run.energy - run.energy[0])) < 1e-12 * steps**0.5 * abs(run.energy[0])
 
 
+@pytest.mark.parametrize("gradient", GRADIENTS, ids=repr)
 def test_energy_is_exact_where_the_tau_rule_only_bounds_it(gradient):
     steps = 1000
     exact = DISK.run(steps, scheme=dh.EnergyExact(gradient))
