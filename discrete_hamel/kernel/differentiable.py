@@ -165,5 +165,5 @@ def _velocities(compiled: Compiled, parameters: Array, nodes: Any) -> Array:
     known = _lanes(node.parameters, parameters, len(nodes.q))
     known |= dict(zip([*node.q, *node.p], [*nodes.q.T, *nodes.p.T], strict=True))
     guess = nodes.xi.T if scheme.nodal else jax.lax.stop_gradient(nodes.xi.T)
-    z, _, _ = node.root(known, list(guess))
+    z, *_ = node.root(known, list(guess))
     return jnp.stack(lowered(node.graph, node.whole)(node.root.all_unknowns(known, z)), axis=-1)

@@ -74,8 +74,7 @@ class History:
     def advance(self, known: dict[int, Any]) -> tuple[Scalars, Array, Array]:
         """A step: its row but for the iterations; these; and whether all can be trusted."""
         stepper, graph = self.stepper, self.graph
-        z, converged, count = stepper.root(known, lowered(graph, stepper.guess)(known))
-        known = stepper.root.all_unknowns(known, z)
+        known, converged, count = stepper.solved(known)
         extra = [known[u] for u in self.linearised.extra]
         good = reduce(lax.bitwise_and, [g > 0 for g in lowered(graph, self.guards)(known)], converged)
         return [*lowered(graph, stepper.after)(known), *extra], count, good

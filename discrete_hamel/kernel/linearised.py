@@ -38,7 +38,7 @@ class Linearised:
         root = stepper.root
         self.parameters, self.state, self.unknowns = stepper.parameters, stepper.state, root.unknowns
         self.length = stepper.length if stepper.composed else []
-        residual = [stepper.left[i] for i in root.places]
+        residual = stepper.left
         if not residual or len(residual) != len(self.unknowns):
             raise Unsupported("a step without unknowns")
         self.extra = [u for u in self.unknowns if u not in stepper.after]

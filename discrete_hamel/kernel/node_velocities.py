@@ -51,7 +51,7 @@ class NodeVelocity:
     def at(self, fixed: Values, q: Scalars, p: Scalars, free: Scalars) -> tuple[Scalars, Array, Scalars]:
         """xi at one node, whether it was found, and its guards; `free` is where the search starts."""
         known = {**fixed, **dict(zip([*self.q, *self.p], [*q, *p], strict=True))}
-        z, found, _ = self.root(known, free)
+        z, found, *_ = self.root(known, free)
         known = self.root.all_unknowns(known, z)
         return lowered(self.graph, self.whole)(known), found, lowered(self.graph, self.guards)(known)
 

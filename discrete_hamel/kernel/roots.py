@@ -16,6 +16,7 @@ from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, finished, sane, sq
 SHRUNK = 1e-4  # of the size of the guess
 TWICE = 300  # operations up to which the first iteration is written out before the loop, which goes through memory
 Scalars = list[Any]
+Found = tuple[Scalars, Array, Array, Scalars]  # z, whether it converged, the iterations, what was watched in the last
 Values = Mapping[int, Any]
 Cost = Callable[[Graph, list[int], list[int]], float]  # of outputs, from variables
 
@@ -74,36 +75,39 @@ class Root:
             (values[unknown],) = lowered(self.graph, [formula])(values)
         return values
 
-    def __call__(self, known: Values, everything: Scalars) -> tuple[Scalars, Array, Array]:
-        """z, whether it converged, and the iterations, from a guess of all unknowns."""
-        graph, guess = self.graph, [everything[i] for i in self.places]
-        values, correct = lowered(graph, self.fixed)(known), lowered(graph, self.correction)
+    def __call__(self, known: Values, everything: Scalars, watched: Sequence[int] = ()) -> Found:
+        """From a guess of all unknowns; `watched` are nodes of which the values in the last iteration are asked for."""
+        graph, guess, n = self.graph, [everything[i] for i in self.places], len(self.correction)
+        values, correct = lowered(graph, self.fixed)(known), lowered(graph, [*self.correction, *watched])
         if self.linear:  # the first correction is the solution, to the round-off of what it corrects
-            correction = correct(dict(zip([*self.fixed, *self.unknowns], [*values, *guess], strict=True)))
-            z = [a + c for a, c in zip(guess, correction, strict=True)]
-            return z, ~jnp.isnan(sum(z)), jnp.ones_like(z[0], int)
+            found = correct(dict(zip([*self.fixed, *self.unknowns], [*values, *guess], strict=True)))
+            z = [a + c for a, c in zip(guess, found[:n], strict=True)]
+            return z, ~jnp.isnan(sum(z)), jnp.ones_like(z[0], int), found[n:]
         total = _size(everything)
         fixed = Packed(tuple(self.fixed), jnp.stack([*values, *(units(g, total) for g in guess)]))
 
         def iterate(carry: tuple) -> tuple:
-            z, size, _, count = carry
-            correction = correct({**fixed.values(), **dict(zip(self.unknowns, z, strict=True))})
+            z, size, _, count, _ = carry
+            found = correct({**fixed.values(), **dict(zip(self.unknowns, z, strict=True))})
+            correction, seen = found[:n], tuple(found[n:])
             new = squared_size(correction, list(fixed.array[len(self.fixed) :]))
             moved = tuple(a + c for a, c in zip(z, correction, strict=True))
-            return moved, new, finished(size, new, self.negligible), count + 1
+            return moved, new, finished(size, new, self.negligible), count + 1, seen
 
         def unfinished(carry: tuple) -> Array:
-            _, _, done, count = carry
+            _, _, done, count, _ = carry
             return ~done & (count < MAX_ITERATIONS)
 
         like = guess[0]
-        carry = (tuple(guess), jnp.full_like(like, jnp.nan), jnp.zeros_like(like, bool), jnp.zeros_like(like, int))
+        nothing = tuple(jnp.zeros_like(like) for _ in watched)
+        size, done, count = jnp.full_like(like, jnp.nan), jnp.zeros_like(like, bool), jnp.zeros_like(like, int)
+        carry: tuple = (tuple(guess), size, done, count, nothing)
         if self.operations <= TWICE:
             carry = iterate(carry)
-        root, size, done, count = lax.while_loop(unfinished, iterate, carry)
+        root, size, done, count, seen = lax.while_loop(unfinished, iterate, carry)
         # Units of round-off are the guess's: a root so much smaller is not known well enough, and the plain path's is.
         sized = _size(root) >= SHRUNK * _size(guess)
-        return list(root), done & sized & sane(size), count
+        return list(root), done & sized & sane(size), count, list(seen)
 
 
 def _size(numbers: Sequence[Any]) -> Any:

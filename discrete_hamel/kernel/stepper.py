@@ -14,9 +14,10 @@ from discrete_hamel.kernel.identities import without_idle_angles
 from discrete_hamel.kernel.jaxprs import to_graph
 from discrete_hamel.kernel.leaves import inputs_like, scalars
 from discrete_hamel.kernel.lowering import Packed, constants, cycles, lowered, one_kernel_works
+from discrete_hamel.kernel.near_angles import angles_met, turned
 from discrete_hamel.kernel.node_velocities import NodeVelocity
 from discrete_hamel.kernel.regrouping import regrouped
-from discrete_hamel.kernel.roots import Cost, Root, Scalars
+from discrete_hamel.kernel.roots import Cost, Root, Scalars, Values
 from discrete_hamel.kernel.rows import Row
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
@@ -62,8 +63,7 @@ class Stepper:
             lambda a, b, c, h, z: jax.tree.leaves(b.advance(a, c, h, z)),
             mechanics, rule, node, step, unknown,
         )  # fmt: skip
-        rows = without_idle_angles(graph, list(residual))
-        self.guess, self.unknowns = list(guess), unknowns
+        rows, self.unknowns = without_idle_angles(graph, list(residual)), unknowns
         width = system.rank + len(state.q)
         places = [i for i in range(len(unknowns)) if i % width >= system.rank]
         known = self.parameters, changing
@@ -72,11 +72,16 @@ class Stepper:
         # The rows with the same constants as what follows from them: two roundings of h F add up over many steps.
         rows = regrouped(graph, rows, [*known, unknowns])
         self.root = Root(graph, rows, unknowns, known, places, scheme.negligible, cost)
+        # Of a coordinate that is eliminated the guess tells nothing but its size: where it is now does, for nothing.
+        iterated = self.root.places
+        self.guess = [g if i in iterated else node.q[i % width - system.rank] for i, g in enumerate(guess)]
         made = without_idle_angles(graph, [*(index for leaf in after for index in leaf.ravel()), *xi])
-        outputs = regrouped(graph, [*made, *rows], [*known, unknowns])
+        left = [rows[i] for i in iterated]  # the others hold to a rounding, by what is eliminated with them
+        outputs = regrouped(graph, [*made, *left], [*known, unknowns])
         self.after, self.xi = outputs[: len(self.state)], outputs[len(self.state) : len(made)]
         self.left = outputs[len(made) :]
         self.guards = graph.guards_of([*self.guess, *rows, *made])
+        self.angles = angles_met(graph, [*outputs, *self.guards], self.root)
         if self.root.operations > LARGEST:
             raise Unsupported(f"{self.root.operations} operations an iteration, of {LARGEST} at most")
         self.node_velocity = NodeVelocity(system, state, scheme.nodal)
@@ -124,8 +129,7 @@ class Stepper:
         self, fixed: tuple[Packed, Packed], length: Array, state: Scalars
     ) -> tuple[Scalars, Scalars, Array, Array]:
         known = {**fixed[0].values(), **dict(zip([*self.length, *self.state], [length, *state], strict=True))}
-        z, converged, count = self.root(known, lowered(self.graph, self.guess)(known))
-        known = self.root.all_unknowns(known, z)
+        known, converged, count = self.solved(known)
         after, xi, left, guards = (
             lowered(self.graph, outputs)(known) for outputs in (self.after, self.xi, self.left, self.guards)
         )
@@ -137,6 +141,16 @@ class Stepper:
             guards, converged = [*guards, *trusted], converged & found
         good = reduce(lax.bitwise_and, [g > 0 for g in guards], converged)
         return after, [*xi, *nodal, norm], good, count
+
+    def solved(self, known: Values) -> tuple[dict[int, Any], Array, Array]:
+        """The values by node at the root of the step's residual, whether it was found, and the iterations."""
+        watched = [node for angle in self.angles for node in angle.seen]
+        z, converged, count, seen = self.root(known, lowered(self.graph, self.guess)(known), watched)
+        known = self.root.all_unknowns(known, z)
+        if not self.angles:
+            return known, converged, count
+        values, near = turned(self.graph, self.angles, seen, known)
+        return {**known, **values}, converged & near, count
 
     def node_places(self) -> tuple[range, range, range]:
         """Where in a state's numbers q, p and the free part of xi are."""

@@ -1,0 +1,57 @@
+"""Sines at the root from those next to it: as accurate as the library's, and refused where they would not be."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discrete_hamel as dh
+from discrete_hamel.kernel import near_angles
+from discrete_hamel.kernel.choice import chunk
+from discrete_hamel.kernel.graph import Graph
+from discrete_hamel.kernel.near_angles import Angle, near, turned
+from discrete_hamel.kernel.stepper import Stepper
+from paper_figures.speeds import start
+
+BOUND = 2.3e-16  # one unit in the last place of 1
+LIMIT = near(jnp.float64)
+
+
+def from_next_to(angle, distance):
+    """sin and cos of angle + distance from those of the angle, whether they are trusted, and angle + distance."""
+    graph = Graph()
+    here = graph.input("angle", angle)
+    nodes = Angle((0, 0, 0), (here, graph.unary("sin", here), graph.unary("cos", here)))
+    at = jnp.asarray(angle + distance)
+    seen = [jnp.asarray(f(angle)) for f in (lambda x: x, np.sin, np.cos)]
+    values, trusted = turned(graph, [nodes], seen, {here: at})
+    return float(values[nodes.here[1]]), float(values[nodes.here[2]]), bool(trusted), float(at)
+
+
+@given(st.floats(-1e4, 1e4), st.floats(-0.99 * LIMIT, 0.99 * LIMIT))
+def test_sines_next_to_known_ones_are_the_librarys(angle, distance):
+    sine, cosine, trusted, at = from_next_to(angle, distance)
+    assert trusted
+    assert max(abs(sine - np.sin(at)), abs(cosine - np.cos(at))) <= BOUND
+
+
+@pytest.mark.parametrize("distance", [1.01 * LIMIT, -1e-3, 1.0, np.nan])
+def test_sines_farther_away_are_not_trusted(distance):
+    assert not from_next_to(0.7, distance)[2]
+
+
+DISK = start(dh.systems.RollingDisk(), dh.DiscreteHamel(), (0.3, 0.1, 0.0, 0.0, 0.0), (0.1, 0.6, -2.0), 0.01)
+
+
+def test_which_angles_are_known_from_the_iteration():
+    assert len(Stepper(*DISK).angles) == 1  # the lean; the heading is in no equation of motion
+    pendulum = start(dh.systems.SphericalPendulum(), dh.DiscreteHamel(), (0.6, 0.0, -0.8), (0.6, 0.1), 0.01)
+    assert Stepper(*pendulum).angles == []
+
+
+@pytest.mark.parametrize(("limit", "done"), [(LIMIT, 20), (0.0, 0)])
+def test_a_step_that_ends_too_far_off_is_left_to_the_plain_path(monkeypatch, limit, done):
+    monkeypatch.setattr(near_angles, "near", lambda dtype: limit)
+    _, whole, good, _ = chunk(Stepper(*DISK), 20, *DISK, jnp.asarray(20), jnp.asarray(1))
+    assert (whole, good) == (done, done == 20)
