@@ -40,9 +40,12 @@ class Pytree:
         leaves = tuple(f.name for f in fields if not is_static(f))
         structure = tuple(f.name for f in fields if is_static(f))
 
-        def flatten(self: Any) -> tuple:
+        def with_keys(self: Any) -> tuple:
             keyed = tuple((jax.tree_util.GetAttrKey(name), getattr(self, name)) for name in leaves)
             return keyed, tuple(getattr(self, name) for name in structure)
+
+        def flatten(self: Any) -> tuple:
+            return [getattr(self, name) for name in leaves], tuple([getattr(self, name) for name in structure])
 
         def unflatten(aux: Any, children: Any) -> Any:
             # Not through __init__: JAX passes tracers and placeholders, which no validation should see.
@@ -51,7 +54,7 @@ class Pytree:
                 object.__setattr__(self, name, value)
             return self
 
-        jax.tree_util.register_pytree_with_keys(cls, flatten, unflatten)
+        jax.tree_util.register_pytree_with_keys(cls, with_keys, unflatten, flatten)
 
     def replace(self, **changes: Any) -> Any:
         """The same object with some fields changed."""
