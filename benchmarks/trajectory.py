@@ -17,7 +17,7 @@ import discrete_hamel as dh
 from benchmarks.contests import DOUBLES, Bar, in_c, installed
 from paper_figures.speeds import compiled, interleaved, plain, start
 
-STEPS, PLAIN_STEPS, ROUNDS = 10_000, 1000, 60
+STEPS, PLAIN_STEPS, ROUNDS = 10_000, 1000, 300
 PEERS = ("gcc",)
 GAMMA = (0.3, 0.2, -np.sqrt(1 - 0.3**2 - 0.2**2))
 CASES: dict[str, Any] = {
