@@ -15,7 +15,7 @@ from jax.extend.core import Literal
 from discrete_hamel.kernel.control import CONTROL
 from discrete_hamel.kernel.graph import Graph, Unsupported
 from discrete_hamel.kernel.known_values import evaluated
-from discrete_hamel.kernel.movements import BY_JAX, BY_NUMPY, by_jax, scatter_add
+from discrete_hamel.kernel.movements import BY_INDEX, BY_NUMPY
 from discrete_hamel.kernel.rules import ON_WHOLE_NUMBERS, RULES, Nodes, as_nodes, symbolic
 
 WITH_OWN_DERIVATIVE = ("custom_jvp_call", "custom_vjp_call")
@@ -54,15 +54,14 @@ def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     if name in BY_NUMPY:
         result = BY_NUMPY[name](parameters, *(as_nodes(graph, v) for v in values))
         return list(result) if several else [result]
-    if name == "scatter-add" and not symbolic(values[1]):
-        operand, indices, updates = values
-        return [scatter_add(graph, equation, as_nodes(graph, operand), indices, as_nodes(graph, updates))]
-    indices = BY_JAX[name](len(values)) if name in BY_JAX else ()
-    if name in BY_JAX and not any(symbolic(values[i]) for i in indices):
-        return by_jax(graph, equation, [v if i in indices else as_nodes(graph, v) for i, v in enumerate(values)])
+    move, indices = BY_INDEX.get(name, (None, slice(0)))
+    if move is not None and not any(symbolic(v) for v in values[indices]):
+        chosen = range(len(values))[indices]
+        operands = [np.asarray(v) if i in chosen else as_nodes(graph, v) for i, v in enumerate(values)]
+        return [move(graph, parameters, *operands)]
     rule, whole = RULES.get(name), not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating)
     if rule is None or (name == "rem" and not whole):
-        why = " with a choice that depends on the state" if name in BY_JAX else ""
+        why = " with a choice that depends on the state" if move is not None else ""
         raise Unsupported(f"the primitive {name}{why}")
     if whole and name not in ON_WHOLE_NUMBERS:
         raise Unsupported(f"whole numbers that depend on the state (the primitive {name})")

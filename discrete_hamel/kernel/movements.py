@@ -1,18 +1,13 @@
-"""Primitives that only move data, on arrays of node indices.
-
-The common ones are NumPy's; the others JAX runs itself, on the indices as integers.
-"""
+"""Primitives that only move data, on arrays of node indices: all by NumPy, as JAX would compile each of them."""
 
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel.kernel.windows import gather, scattered
+
 Nodes = np.ndarray
-AT_ONCE = 16  # updates whose places are asked for
-NOWHERE = -1  # the index of what is gathered from outside an array
 
 
 def _broadcast(p: dict, a: Nodes) -> Nodes:
@@ -58,6 +53,7 @@ BY_NUMPY: dict[str, Callable] = {
     "concatenate": lambda p, *a: np.concatenate(a, axis=p["dimension"]),
     "slice": _slice,
     "pad": _pad,
+    "tile": lambda p, a: np.tile(a, p["reps"]),
     "rev": lambda p, a: np.flip(a, p["dimensions"]),
     "split": lambda p, a: np.split(a, np.cumsum(p["sizes"])[:-1], axis=p["axis"]),
     "copy": lambda p, a: a,
@@ -65,40 +61,54 @@ BY_NUMPY: dict[str, Callable] = {
     "optimization_barrier": lambda p, *a: list(a),
 }
 
-# primitive -> positions of its index operands, which must not depend on the state
-BY_JAX: dict[str, Callable[[int], tuple[int, ...]]] = {
-    "gather": lambda count: (1,),
-    "scatter": lambda count: (1,),
-    "select_n": lambda count: (0,),
-    "dynamic_slice": lambda count: tuple(range(1, count)),
-    "dynamic_update_slice": lambda count: tuple(range(2, count)),
-    "tile": lambda count: (),
-}
+
+def _begin(shape: tuple[int, ...], sizes: tuple[int, ...], starts: tuple[Any, ...]) -> tuple[slice, ...]:
+    """A window of some size in an array, moved into it where it would leave it."""
+    begins = [min(max(int(s), 0), n - size) for s, n, size in zip(starts, shape, sizes, strict=True)]
+    return tuple(slice(b, b + size) for b, size in zip(begins, sizes, strict=True))
 
 
-def scatter_add(graph: Any, equation: Any, operand: Nodes, indices: Any, updates: Nodes) -> Nodes:
-    """operand with updates added where JAX puts each of them."""
-    result = operand.copy()
-    numbers = np.arange(updates.size)
-    for first in range(0, updates.size, AT_ONCE):
-        only = jnp.asarray(numbers == np.minimum(first + np.arange(AT_ONCE), updates.size)[:, None], float)
-        each = jax.vmap(
-            lambda one: equation.primitive.bind(jnp.zeros(operand.shape), jnp.asarray(indices), one, **equation.params)
-        )(only.reshape(AT_ONCE, *updates.shape))
-        for k, *at in np.argwhere(np.asarray(each)):
-            result[tuple(at)] = graph.add(result[tuple(at)], updates.flat[first + k])
+def _dynamic_slice(graph: Any, p: dict, a: Nodes, *starts: Any) -> Nodes:
+    return a[_begin(a.shape, p["slice_sizes"], starts)]
+
+
+def _dynamic_update_slice(graph: Any, p: dict, a: Nodes, update: Nodes, *starts: Any) -> Nodes:
+    result = a.copy()
+    result[_begin(a.shape, update.shape, starts)] = update
     return result
 
 
-def by_jax(graph: Any, equation: Any, operands: list[Any]) -> list[Nodes]:
-    """A movement of `operands`: index arrays as numbers, the others as node arrays."""
-    parameters = dict(equation.params)
-    if equation.primitive.name == "gather":
-        parameters["fill_value"] = NOWHERE
-    arrays = [jnp.asarray(a.astype(np.int64)) if a.dtype == object else jnp.asarray(a) for a in operands]
-    result = equation.primitive.bind(*arrays, **parameters)
-    moved = [np.asarray(r).astype(object) for r in (result if equation.primitive.multiple_results else [result])]
-    for array in moved:
-        filling = equation.params.get("fill_value")
-        array[array == NOWHERE] = graph.const(float("nan") if filling is None else filling)
-    return moved
+def _select(graph: Any, p: dict, which: Any, *cases: Nodes) -> Nodes:
+    which = np.broadcast_to(np.asarray(which).astype(int), cases[0].shape)
+    return np.take_along_axis(np.stack(cases), which[None], axis=0)[0]
+
+
+def _gather(graph: Any, p: dict, a: Nodes, indices: Any) -> Nodes:
+    filling = p.get("fill_value")
+    return gather(p, a, np.asarray(indices), graph.const(float("nan") if filling is None else filling))
+
+
+def _scatter(graph: Any, p: dict, a: Nodes, indices: Any, updates: Nodes) -> Nodes:
+    result = a.copy()
+    for place, update in scattered(p, a.shape, np.asarray(indices), updates):
+        result[place] = update
+    return result
+
+
+def _scatter_add(graph: Any, p: dict, a: Nodes, indices: Any, updates: Nodes) -> Nodes:
+    result = a.copy()
+    for place, update in scattered(p, a.shape, np.asarray(indices), updates):
+        result[place] = graph.add(result[place], update)
+    return result
+
+
+# Movements by indices, which must not depend on the state: primitive -> what it does, where its index operands begin
+# and end.
+BY_INDEX: dict[str, tuple[Callable, slice]] = {
+    "gather": (_gather, slice(1, 2)),
+    "scatter": (_scatter, slice(1, 2)),
+    "scatter-add": (_scatter_add, slice(1, 2)),
+    "select_n": (_select, slice(0, 1)),
+    "dynamic_slice": (_dynamic_slice, slice(1, None)),
+    "dynamic_update_slice": (_dynamic_update_slice, slice(2, None)),
+}

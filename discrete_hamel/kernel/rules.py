@@ -13,7 +13,8 @@ Nodes = np.ndarray  # of dtype object, holding node indices
 
 def elementwise(function: Callable, *arrays: Nodes) -> Nodes:
     """A scalar rule on arrays of one shape (or broadcast with scalars)."""
-    result = np.frompyfunc(function, len(arrays), 1)(*arrays)
+    with np.errstate(all="ignore"):  # samples may be infinite or no numbers; the ufunc sees the flags that they leave
+        result = np.frompyfunc(function, len(arrays), 1)(*arrays)
     return result if isinstance(result, np.ndarray) else np.array(result, dtype=object)
 
 
