@@ -63,7 +63,7 @@ def step_size(h: Any) -> Array:
     array = floats("h", h)
     if array.ndim:
         raise ValueError(f"h must be one number, got shape {array.shape}.")
-    if not traced(array) and (not math.isfinite(array) or array == 0):
+    if not traced(array) and (not math.isfinite(array) or float(array) == 0):
         raise ValueError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
     return array
 
@@ -148,7 +148,7 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
     if xi is None:
         xi = _from_velocity(system, q, v, facts.get("frame(q)"))
     elif len(xi) == m:
-        xi = jnp.concatenate([xi, jnp.asarray(facts["slip(q)"])])
+        xi = jnp.asarray(np.concatenate([np.asarray(xi), facts["slip(q)"]]))
     _on_constraint(system, np.asarray(xi), facts["slip(q)"])
     return system, q, xi
 

@@ -38,7 +38,7 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
             f"frame(q) has {n} fields on {len(q)} coordinates, which cannot be independent, so their brackets do "
             "not follow from the frame. Give structure(q), the structure functions c[k, i, j] (of a Lie algebra, say)."
         )
-    xi = jnp.zeros(n)
+    xi = jax.ShapeDtypeStruct((n,), q.dtype)
     for name, function, arguments, want in (
         ("lagrangian(q, xi)", _LAGRANGIAN, (q, xi), ()),
         ("structure(q)", _STRUCTURE, (q,), (n, n, n)),

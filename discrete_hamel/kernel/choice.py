@@ -67,8 +67,8 @@ def _kept(fitting: Any, length: int, tree: Any, reproducible: bool) -> Any:
 def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Any:
     try:
         stepper = fitting(system, scheme, state, h)
-        none = jnp.asarray(0)
-        chunk(stepper, length, system, scheme, state, h, none, none + 1)  # compiles, or fails to
+        none, one = jnp.asarray(0), jnp.asarray(1)
+        chunk(stepper, length, system, scheme, state, h, none, one)  # compiles, or fails to
     except Unsupported as reason:
         return str(reason)
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so

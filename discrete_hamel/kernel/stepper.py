@@ -39,9 +39,9 @@ class Stepper:
     """
 
     def __init__(self, system: System, scheme: Scheme, state: Any, h: Array, cost: Cost = cycles) -> None:
-        self.composed = scheme.substeps(h) is not None
-        scheme, lengths = _in_steps(scheme, h)
-        h = lengths[0]
+        parts = scheme.substeps(h)
+        self.composed = parts is not None
+        scheme, h = (scheme, h) if parts is None else (parts[0], parts[1][0])
         if type(scheme).step is not Scheme.step or type(scheme).velocity is not Scheme.velocity:
             raise Unsupported(f"{type(scheme).__name__} steps in a way of its own")
         self.native = one_kernel_works()

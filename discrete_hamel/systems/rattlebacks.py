@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from discrete_hamel.systems import parameters
@@ -102,7 +103,7 @@ class Rattleback(Rolling):
         parameters.positive(self, "mass", "semiaxes")
         parameters.not_negative(self, "gravity")
         parameters.inertia_tensor(self, "inertia")
-        if abs(self.depth) >= self.semiaxes[2]:
+        if abs(float(self.depth)) >= float(np.asarray(self.semiaxes)[2]):
             raise ValueError(
                 f"the parameter depth of Rattleback is {float(self.depth):g}: the mass centre lies outside the "
                 f"ellipsoid, whose third semi-axis is {float(self.semiaxes[2]):g}."
