@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel.ensembles import plain
 from discrete_hamel.ensembles.reasons import Why
 from discrete_hamel.kernel.lanes import TOGETHER, Bundle, advance
+from discrete_hamel.kernel.stepper import in_steps
 from discrete_hamel.newton import MAX_ITERATIONS
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
@@ -104,7 +105,7 @@ class Batch:
         padded = np.concatenate([part, np.full(task.width - len(part), part[0])])
         system, states = self._of(padded)
         parameters = list(zip(jax.tree.leaves(system), self.axes, strict=True))
-        parameters += [(leaf, None) for leaf in (*jax.tree.leaves(task.scheme), task.h)]
+        parameters += [(leaf, None) for leaf in jax.tree.leaves(in_steps(task.scheme, task.h))]
         common = [x for leaf, axis in parameters if axis is None for x in jnp.ravel(leaf)]
         own = [np.asarray(leaf).reshape(task.width, -1).T for leaf, axis in parameters if axis is not None]
         own_rows = np.concatenate(own) if own else np.zeros((0, task.width))

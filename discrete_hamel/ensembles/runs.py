@@ -22,6 +22,8 @@ from discrete_hamel.ensembles.stores import Shards, manifest
 from discrete_hamel.ensembles.threads import by_all_cores
 from discrete_hamel.failures import RunInterrupted
 from discrete_hamel.kernel.lane_choice import bundle_for
+from discrete_hamel.kernel.leaves import scalars
+from discrete_hamel.kernel.stepper import in_steps
 from discrete_hamel.progress import Progress
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
@@ -121,15 +123,11 @@ class Run:
         state = plain.begun((None,) * len(self.axes), sample, scheme, h, q[None], xi[None])
         state = jax.tree.map(lambda leaf: leaf[0], state)
         capacity = min(CAPACITY, self.nodes) if self.nodes == 1 else CAPACITY
+        leaves, common = jax.tree.leaves(sample), scalars(in_steps(scheme, h))
         varying = tuple(
-            axis is not None
-            for leaf, axis in zip(
-                jax.tree.leaves((sample, scheme, h)),
-                (*self.axes, *(None,) * (len(jax.tree.leaves(scheme)) + 1)),
-                strict=True,
-            )
-            for _ in range(jnp.size(leaf))
+            axis is not None for leaf, axis in zip(leaves, self.axes, strict=True) for _ in range(jnp.size(leaf))
         )
+        varying += (False,) * len(common)
         bundle = bundle_for(sample, scheme, state, h, varying, capacity, self.size) if compiled else "asked for"
         self.widths = (state.q.shape[0], state.p.shape[0], len(xi))
         self.path, self.why_plain = ("plain", bundle) if isinstance(bundle, str) else ("lanes", "")

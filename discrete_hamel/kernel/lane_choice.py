@@ -9,7 +9,7 @@ from jax import Array
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.lanes import LARGEST, Bundle, advance, work
 from discrete_hamel.kernel.leaves import scalars
-from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.kernel.stepper import Stepper, in_steps
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
@@ -43,13 +43,11 @@ def _built(
 ) -> Bundle | str:
     try:
         stepper = Stepper(system, scheme, state, h, cost=work)
-        if stepper.composed:
-            return f"{type(scheme).__name__} makes a step of several others"
         if not stepper.native:
             return "this machine or version of JAX does not make one kernel of a loop"
         if stepper.root.operations > LARGEST:
             return f"{stepper.root.operations} operations an iteration, of {LARGEST} at most for lanes"
-        bundle, numbers = Bundle(stepper, varying), scalars((system, scheme, h))
+        bundle, numbers = Bundle(stepper, varying), scalars((system, *in_steps(scheme, h)))
         own = jnp.array([jnp.full(members, x) for x, v in zip(numbers, varying, strict=True) if v])
         own = own.reshape(sum(varying), members).astype(h.dtype)
         begin = jnp.broadcast_to(jnp.stack(scalars(state))[:, None], (len(scalars(state)), members))

@@ -11,23 +11,19 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
 from discrete_hamel.kernel.graph import Graph
+from discrete_hamel.kernel.lane_roots import STRANDED, Lanes, newton
 from discrete_hamel.kernel.lowering import dependent, frontier, one_kernel
 from discrete_hamel.kernel.pieces import over_lanes, piece, spread
 from discrete_hamel.kernel.roots import Root, Values
 from discrete_hamel.kernel.stepper import Stepper
-from discrete_hamel.newton import MAX_ITERATIONS, SMALL, finished, sane, squared_size
 
 LANES = 128  # in a block: enough to fill vectors, few enough for the first-level cache
 OF_AN_UNKNOWN = 10  # operations
 LARGEST = 2000  # operations an iteration; beyond, compiling takes longer than a minute
-EARLY = 3  # iterations that nearly all steps take
 TOGETHER = 64  # steps after which a lane's state is looked at: where one of them failed, all are taken again
-
-Lanes = list[Array]
 
 
 def work(graph: Graph, outputs: list[int], variables: list[int]) -> float:
@@ -35,112 +31,13 @@ def work(graph: Graph, outputs: list[int], variables: list[int]) -> float:
     return len(dependent(graph, outputs, variables)) + OF_AN_UNKNOWN * len(variables)
 
 
-def reciprocal(x: Array) -> Array:
-    """1 / x to 2 %, without a division; x positive and normal.
-
-    >>> float(abs(3 * reciprocal(jnp.asarray(3.0)) - 1)) < 0.02
-    True
-    """
-    if x.dtype != jnp.float64:
-        return 1 / x
-    bits = jnp.asarray(0x7FDE623822FC16E6, jnp.int64) - lax.bitcast_convert_type(x, jnp.int64)
-    guess = lax.bitcast_convert_type(bits, x.dtype)
-    return guess * (2 - x * guess)
-
-
-@piece
-def _total(guess: Lanes) -> Array:
-    number = jnp.finfo(guess[0].dtype)
-    return sum((jnp.abs(g) for g in guess), start=jnp.asarray(number.tiny**0.25, guess[0].dtype))
-
-
-@piece
-def _weight(guess: Array, total: Array) -> Array:
-    return reciprocal(jnp.finfo(guess.dtype).eps * (jnp.abs(guess) + SMALL * total))
-
-
-# How a lane's iteration stands is one number: the squared size of the last correction while it goes on (NaN before the
-# first), and once it has stopped a negative one, -(iterations + 1/2), or STRANDED less if it went nowhere.
-STRANDED = 1000.0
-IDLE = -0.5
-
 # Marks are the numbers 1 and 0: truth values, which are bytes in memory, would not be vectorised well.
 _kept = piece(lambda take, new, old: jnp.where(take > 0, new, old))
-_moved = piece(lambda stand, z, correction: jnp.where(stand < 0, z, z + correction))
-_begun = piece(lambda active: jnp.where(active > 0, jnp.nan, IDLE))
 _good = piece(lambda mark, stand: jnp.where((stand < 0) & (stand > -STRANDED), mark, 0.0))
 _trusted = piece(lambda mark, guard: jnp.where(guard > 0, mark, 0.0))
 _finite = piece(lambda mark, values: jnp.where(sum(x * 0 for x in values) == 0, mark, 0.0))
 _more = piece(lambda total, mark: total + mark)
 _most = piece(lambda most, stand: jnp.maximum(most, -stand))
-
-
-# Whether an iteration has come to its end is asked as seldom as possible: a fifth of the time went into that.
-@piece
-def _stand_first(stand: Array, correction: Lanes, weights: Lanes) -> Array:
-    """After the first correction nobody is at the end."""
-    return jnp.where(stand < 0, stand, squared_size(correction, weights))
-
-
-def _stand_early(stand: Array, correction: Lanes, weights: Lanes, count: Array, negligible: Any) -> Array:
-    """Up to the EARLY-th, only who has converged is."""
-    new = squared_size(correction, weights)
-    converged = (new <= 1) | (sane(new) & (new * new * new <= negligible**2 * (stand * stand)))
-    return jnp.where(stand < 0, stand, jnp.where(converged, -(count.astype(new.dtype) + 0.5), new))
-
-
-def _stand(stand: Array, correction: Lanes, weights: Lanes, count: Array, negligible: Any) -> Array:
-    new = squared_size(correction, weights)
-    at = -(count.astype(new.dtype) + 0.5)
-    stop = jnp.where(sane(new), at, at - STRANDED)
-    return jnp.where(stand < 0, stand, jnp.where(finished(stand, new, negligible), stop, new))
-
-
-def _going(stand: Array) -> Array:
-    """Whether some lane goes on: not all signs are minus."""
-    if stand.dtype != jnp.float64:
-        return ~jnp.all(stand < 0)
-    bits = lax.bitcast_convert_type(stand, jnp.int64)
-    return lax.reduce(bits, np.int64(-1), lax.bitwise_and, (0,)) >= 0
-
-
-def newton(root: Root, known: Values, everything: Lanes, active: Array) -> tuple[Lanes, Array]:
-    """`Root.__call__` for lanes: z, and how each lane's iteration ended; only lanes marked active make any.
-
-    What is a unit of round-off is known to 2 % only (`reciprocal`), which now and then decides on one iteration more.
-    """
-    lanes, graph = active.shape[0], root.graph
-    everything = [spread(x, lanes) for x in everything]
-    guess, total = [everything[i] for i in root.places], _total(everything)
-    weights = [_weight(g, total) for g in guess]
-    fixed = dict(zip(root.fixed, over_lanes(graph, root.fixed, known), strict=True))
-    early, late = (piece(partial(f, negligible=root.negligible)) for f in (_stand_early, _stand))
-
-    def ended(stand: Array, correction: Lanes, count: Array) -> Array:
-        given = stand, correction, weights
-        return lax.cond(
-            count == 1,
-            lambda: _stand_first(*given),
-            lambda: lax.cond(count <= EARLY, lambda: early(*given, count), lambda: late(*given, count)),
-        )
-
-    def iterate(carry: tuple) -> tuple:
-        z, stand, k = carry
-        correction = over_lanes(graph, root.correction, {**fixed, **dict(zip(root.unknowns, z, strict=True))})
-        correction = [spread(c, lanes) for c in correction]
-        moved = tuple(_moved(stand, a, c) for a, c in zip(z, correction, strict=True))
-        return moved, ended(stand, correction, k + 1), k + 1
-
-    def unfinished(carry: tuple) -> Array:
-        _, stand, k = carry
-        return (k == 0) | ((k < MAX_ITERATIONS) & _going(stand))
-
-    carry = (tuple(guess), _begun(active), jnp.zeros((), jnp.int32))
-    if root.linear:  # the first correction is the solution, the second what round-off left
-        z, stand, _ = iterate(iterate(carry))
-        return list(z), piece(lambda s: jnp.where(jnp.isnan(s), s, -2.5))(stand)
-    z, stand, _ = lax.while_loop(unfinished, iterate, carry)
-    return list(z), stand
 
 
 class Bundle:
@@ -156,10 +53,11 @@ class Bundle:
     def prepared(self, parameters: Lanes) -> dict[int, Array]:
         """What depends on the parameters only."""
         stepper, graph = self.stepper, self.stepper.graph
-        known = dict(zip(stepper.parameters, parameters, strict=True))
+        known = dict(zip(stepper.parameters, parameters, strict=False))  # without the lengths of composed steps
         formulas = [formula for _, formula in stepper.root.formulas]
         outputs = [*stepper.guess, *stepper.root.correction, *formulas, *stepper.after, *stepper.guards]
-        varying = dependent(graph, outputs, [*stepper.state, *stepper.unknowns])
+        length = stepper.length if stepper.composed else []
+        varying = dependent(graph, outputs, [*length, *stepper.state, *stepper.unknowns])
         fixed = frontier(graph, outputs, varying)
         return dict(zip(fixed, over_lanes(graph, fixed, known), strict=True))
 
@@ -201,10 +99,19 @@ def _block(
     fixed = bundle.prepared(parameters)
     places = bundle.places
 
+    def part(length: Values, carry: tuple) -> tuple:
+        state, most, alive = carry
+        after, alive, stand = bundle.step({**fixed, **length}, list(state), alive)
+        return tuple(after), _most(most, stand), alive
+
     def one(carry: tuple) -> tuple:
-        k, state, most, alive = carry
-        after, alive, stand = bundle.step(fixed, list(state), alive)
-        return k + 1, tuple(after), _most(most, stand), alive
+        k, inner = carry[0], carry[1:]
+        if bundle.stepper.composed:
+            (length,), lengths = bundle.stepper.length, jnp.stack(parameters[len(bundle.stepper.parameters) :])
+            inner = lax.fori_loop(0, len(lengths), lambda j, c: part({length: lengths[j]}, c), inner)
+        else:
+            inner = part({}, inner)
+        return k + 1, *inner
 
     def some(carry: tuple) -> tuple:
         left, state, steps, most, alive = carry

@@ -26,7 +26,7 @@ FUSED = 300  # operations an iteration up to which XLA's fusion pass helps: by a
 LARGEST = 5000  # operations an iteration; beyond, compiling takes many seconds
 
 
-def _in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
+def in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
     """The scheme whose steps make up a step, and their lengths."""
     return scheme.substeps(h) or (scheme, h[None])
 
@@ -90,7 +90,7 @@ class Stepper:
 
     def given(self, system: System, scheme: Scheme, h: Array) -> tuple[Scalars, Array]:
         """The numbers a run is given: parameters and step, and the lengths of the steps that a step consists of."""
-        scheme, lengths = _in_steps(scheme, h)
+        scheme, lengths = in_steps(scheme, h)
         return scalars((system, scheme, lengths[0])), lengths
 
     def prepared(self, parameters: Scalars) -> tuple[Packed, Packed]:
