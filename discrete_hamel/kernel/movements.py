@@ -80,7 +80,7 @@ def _dynamic_update_slice(graph: Any, p: dict, a: Nodes, update: Nodes, *starts:
 
 def _select(graph: Any, p: dict, which: Any, *cases: Nodes) -> Nodes:
     which = np.broadcast_to(np.asarray(which).astype(int), cases[0].shape)
-    return np.take_along_axis(np.stack(cases), which[None], axis=0)[0]
+    return np.take_along_axis(np.stack(cases), which[None], axis=0)[0, ...]  # an array, if one of no axes
 
 
 def _gather(graph: Any, p: dict, a: Nodes, indices: Any) -> Nodes:
