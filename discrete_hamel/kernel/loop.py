@@ -49,8 +49,7 @@ def _steps(
     nodal_xi = None
     if not stepper.row.nodal:
         q, p, free = ([rows[:, i] for i in place] for place in stepper.node_places())
-        whole_xi, trusted = stepper.node_velocity.side_by_side(numbers, q, p, free)
-        nodal_xi = jnp.stack(whole_xi)
+        nodal_xi, trusted = stepper.node_velocity.side_by_side(numbers, q, p, free)
         if trusted is not None:
             place = jnp.arange(length)
             first = jnp.min(jnp.where(trusted, whole, jnp.minimum(place, whole)))

@@ -4,15 +4,17 @@ from functools import reduce
 from typing import Any
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
 from discrete_hamel import hamel
 from discrete_hamel.kernel.graph import Graph
 from discrete_hamel.kernel.jaxprs import to_graph
 from discrete_hamel.kernel.leaves import inputs_like
 from discrete_hamel.kernel.lowering import Packed, constants, lowered
+from discrete_hamel.kernel.near_angles import angles_of
 from discrete_hamel.kernel.pieces import over_lanes, spread
 from discrete_hamel.kernel.roots import Root, Scalars, Values
+from discrete_hamel.kernel.sincos import REACH
 from discrete_hamel.system import System
 
 FEW = 16  # operations that cost less than to look at a node again
@@ -55,22 +57,35 @@ class NodeVelocity:
         known = self.root.all_unknowns(known, z)
         return lowered(self.graph, self.whole)(known), found, lowered(self.graph, self.guards)(known)
 
-    def side_by_side(
-        self, parameters: Scalars, q: Scalars, p: Scalars, free: Scalars
-    ) -> tuple[list[Array], Array | None]:
-        """xi at all nodes of a run, as vectors, where that takes no iteration; and at which nodes it can be trusted
-        (None: at all of them).
+    def side_by_side(self, parameters: Scalars, q: Scalars, p: Scalars, free: Scalars) -> tuple[Array, Array | None]:
+        """xi at all nodes of a run, a row a component, where that takes no iteration; and at which nodes it can be
+        trusted (None: at all of them).
 
-        Trusted is what no small pivot has spoiled; whether it is finite is looked at in any case (`loops.run`).
+        Trusted is what no small pivot has spoiled; whether it is finite is looked at in any case (`loops.run`). Where
+        an angle is beyond the reach of polynomials, all sines are the library's.
         """
-        root, graph, length = self.root, self.graph, len(p[0])
+        graph, length = self.graph, len(p[0])
         known = dict(zip(self.parameters, parameters, strict=False))
         known |= dict(zip([*self.q, *self.p], [*q, *p], strict=True))
+
+        def found(polynomials: bool) -> tuple[Array, list[Array]]:
+            values = self._at_root(known, free, polynomials)
+            whole = over_lanes(graph, self.whole, values, polynomials=polynomials)
+            guards = over_lanes(graph, self.guards, values, polynomials=polynomials)
+            return jnp.stack([spread(x, length) for x in whole]), [spread(x, length) > 0 for x in guards]
+
+        angles = angles_of(graph, [*self.root.needs(), *self.whole, *self.guards])
+        within = [jnp.all(jnp.abs(x) <= REACH) for x in over_lanes(graph, angles, known)]
+        near = reduce(jnp.bitwise_and, within, jnp.asarray(True))
+        whole, guards = lax.cond(near, lambda: found(True), lambda: found(False)) if within else found(True)
+        return whole, reduce(jnp.bitwise_and, guards) if guards else None
+
+    def _at_root(self, known: Values, free: Scalars, polynomials: bool) -> dict[int, Any]:
+        """The values by node where the momenta are p, from one correction of `free`."""
+        root, graph = self.root, self.graph
         guess = dict(zip(root.unknowns, (free[i] for i in root.places), strict=True))
-        correction = over_lanes(graph, root.correction, {**known, **guess})
-        known |= {node: g + c for (node, g), c in zip(guess.items(), correction, strict=True)}
+        correction = over_lanes(graph, root.correction, {**known, **guess}, polynomials=polynomials)
+        values = {**known, **{node: g + c for (node, g), c in zip(guess.items(), correction, strict=True)}}
         for unknown, formula in reversed(root.formulas):
-            (known[unknown],) = over_lanes(graph, [formula], known)
-        whole = [spread(x, length) for x in over_lanes(graph, self.whole, known)]
-        guards = over_lanes(graph, self.guards, known)
-        return whole, reduce(jnp.bitwise_and, [guard > 0 for guard in guards]) if guards else None
+            (values[unknown],) = over_lanes(graph, [formula], values, polynomials=polynomials)
+        return values

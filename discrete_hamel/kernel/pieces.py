@@ -31,8 +31,13 @@ def spread(x: Array, lanes: int) -> Array:
     return x if x.ndim else jnp.broadcast_to(x, (lanes,))
 
 
-def over_lanes(graph: Graph, outputs: list[int], values: Mapping[int, Array]) -> list[Array]:
-    """The values of `outputs`, from values that are lanes or, the same for all of them, numbers."""
+def over_lanes(
+    graph: Graph, outputs: list[int], values: Mapping[int, Array], *, polynomials: bool = True
+) -> list[Array]:
+    """The values of `outputs`, from values that are lanes or, the same for all of them, numbers.
+
+    Sine and cosine are `polynomials`, NaN beyond their reach, or else the library's.
+    """
     known = dict(values)
     kind = next(iter(known.values())).dtype
     missing = [i for i in graph.needed(outputs, given=known) if i not in known]
@@ -48,7 +53,7 @@ def over_lanes(graph: Graph, outputs: list[int], values: Mapping[int, Array]) ->
     kept = _kept(graph, outputs, [i for i in missing if i in wide])
     angles: dict[int, tuple[Array, ...]] = {}
     for i in kept:
-        if _is_angle(graph, i) and kind == jnp.float64:
+        if _is_angle(graph, i) and kind == jnp.float64 and polynomials:
             (angle,) = graph.operands(i)
             if angle not in angles:
                 angles[angle] = _turns(known[angle])

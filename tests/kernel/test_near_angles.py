@@ -36,7 +36,7 @@ def test_sines_next_to_known_ones_are_the_librarys(angle, distance):
     assert max(abs(sine - np.sin(at)), abs(cosine - np.cos(at))) <= BOUND
 
 
-@pytest.mark.parametrize("distance", [1.01 * LIMIT, -1e-3, 1.0, np.nan])
+@pytest.mark.parametrize("distance", [1.01 * LIMIT, -1e-2, 1.0, np.nan])
 def test_sines_farther_away_are_not_trusted(distance):
     assert not from_next_to(0.7, distance)[2]
 
@@ -55,3 +55,16 @@ def test_a_step_that_ends_too_far_off_is_left_to_the_plain_path(monkeypatch, lim
     monkeypatch.setattr(near_angles, "near", lambda dtype: limit)
     _, whole, good, _ = chunk(Stepper(*DISK), 20, *DISK, jnp.asarray(20), jnp.asarray(1))
     assert (whole, good) == (done, done == 20)
+
+
+@pytest.mark.parametrize(
+    "scheme", [dh.DiscreteHamel(), dh.Composed(dh.DiscreteHamel(), order=4)], ids=["step", "composed"]
+)
+def test_angles_beyond_the_reach_of_polynomials(scheme):
+    """Nodal velocities are found for all nodes at once, by polynomials up to 10^6; from there on by the library."""
+    turns = 2 * np.pi * 2e5
+    q, xi = (0.3 + turns, 0.1, 0.0, 0.0, 0.0), (0.1, 0.6, -2.0)
+    run = dh.simulate(dh.systems.RollingDisk(), q, xi, h=0.01, steps=30, scheme=scheme)
+    plain = dh.simulate(dh.systems.RollingDisk(), q, xi, h=0.01, steps=30, scheme=scheme, compiled=False)
+    assert run.report.path == "compiled"
+    assert np.abs(run.xi - plain.xi).max() < 1e-13 * turns  # what one rounding of the angle does to its sine
