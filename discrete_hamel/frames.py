@@ -107,4 +107,6 @@ def condition(matrix: np.ndarray) -> float:
     if not np.all(np.isfinite(matrix)):
         return float("inf")
     sizes = np.linalg.svd(matrix, compute_uv=False)
+    if not sizes.size:  # no coordinates
+        return 1.0
     return float(sizes[0] / sizes[-1]) if sizes[-1] > 0 else float("inf")

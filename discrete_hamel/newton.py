@@ -1,6 +1,7 @@
 """One small nonlinear solve: Newton with an autodiff Jacobian -> root, Report."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,8 +25,12 @@ class Report(Pytree):
     residual: Array
 
 
-def root(residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE) -> tuple[Array, Report]:
+def root(
+    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
+) -> tuple[Array, Report]:
     """z with residual(z) = 0, found from `guess`, and its Report; `negligible` is what may be left out (`finished`).
+
+    `beside` is the size of other numbers that the residual rounds off: what z are changes of.
 
     Differentiable in both modes with respect to whatever `residual` closes over, by the implicit function
     theorem: the iterations are never differentiated.
@@ -39,7 +44,7 @@ def root(residual: Callable[[Array], Array], guess: Array, negligible: float = N
         return jnp.linalg.solve(jax.jacfwd(linear)(jnp.zeros_like(value)), value)
 
     def solve(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Array]:
-        z, report = newton(residual, guess, negligible)
+        z, report = newton(residual, guess, negligible, beside)
         return z, jnp.stack([report.converged, report.iterations, report.residual]).astype(guess.dtype)
 
     # custom_root differentiates what it returns beside the root, so that goes through it as floats.
@@ -47,7 +52,9 @@ def root(residual: Callable[[Array], Array], guess: Array, negligible: float = N
     return z, Report(converged > 0, iterations.astype(int), size)
 
 
-def newton(residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE) -> tuple[Array, Report]:
+def newton(
+    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
+) -> tuple[Array, Report]:
     """Newton's iteration, ended by `finished`; what round-off is, it takes from the guess and what came of it."""
     jacobian = jax.jacfwd(lambda z: (residual(z),) * 2, has_aux=True)
 
@@ -57,7 +64,7 @@ def newton(residual: Callable[[Array], Array], guess: Array, negligible: float =
         correction = jnp.linalg.solve(j, -r)
         moved = z + correction
         largest = jnp.maximum(jnp.abs(guess), jnp.abs(moved))  # a guess of zeros has no scale of its own
-        new = jnp.sum((correction * units(largest, jnp.sum(largest))) ** 2)
+        new = jnp.sum((correction * units(largest, jnp.sum(largest) + beside)) ** 2)
         return moved, new, finished(size, new, negligible), count + 1
 
     def unfinished(carry: tuple) -> Array:

@@ -37,6 +37,15 @@ def test_the_dataset_names_what_it_holds():
     assert float(data.energy[0]) == pytest.approx(float(dh.energy(SLEIGH, **DATA)))
 
 
+@pytest.mark.parametrize("gradient", [dh.MeanValue(5), dh.Gonzalez()], ids=["mean value", "Gonzalez"])
+def test_a_scheme_with_a_gradient_loads(tmp_path, gradient):
+    scheme = dh.Composed(dh.EnergyExact(gradient), order=4)
+    traj = dh.simulate(SLEIGH, **DATA, h=0.1, steps=4, scheme=scheme, store=tmp_path / "run.zarr")
+    back = dh.load(tmp_path / "run.zarr")
+    assert equal(traj, back)
+    assert repr(back.scheme.scheme.gradient) == repr(gradient)
+
+
 def test_a_reference_saves_and_loads(tmp_path):
     ref = dh.reference(SLEIGH, **DATA, t=1.0)
     ref.save(tmp_path / "ref.zarr")

@@ -55,6 +55,7 @@ class PlainHistory:
                 lambda z: scheme.residual(system, state, length, z),
                 scheme.guess(system, state, length),
                 scheme.negligible,
+                scheme.beside(state),
             )
             after, _ = scheme.advance(system, state, length, z)
             well, most = well & report.converged, jnp.maximum(most, report.iterations)

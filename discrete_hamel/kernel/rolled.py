@@ -103,10 +103,12 @@ class ChainRoot:
         slopes = [a for a in self.sweep.entries if a not in residual]
         self.linear = not set(slopes) & links.varying(slopes, unknowns)[0]
 
-    def __call__(self, known: Values, guess: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-        """z, whether it converged, and the iterations."""
+    def __call__(
+        self, known: Values, guess: Sequence[Array], beside: Sequence[Array] = ()
+    ) -> tuple[list[Array], Array, Array]:
+        """z, whether it converged, and the iterations; `beside` is what z are changes of."""
         number = jnp.finfo(guess[0].dtype)
-        total = sum((jnp.sum(jnp.abs(g)) for g in guess), start=jnp.asarray(number.tiny**0.25))
+        total = sum((jnp.sum(jnp.abs(g)) for g in (*guess, *beside)), start=jnp.asarray(number.tiny**0.25))
         weights = [1 / (number.eps * (jnp.abs(g) + SMALL * total)) for g in guess]
 
         def iterate(carry: tuple) -> tuple:
@@ -144,6 +146,7 @@ class ChainStepper:
         known = {**along(self.given, (system, scheme, h)), **along(self.state, state)}
         guess = to_links(links, lambda a, b, c, h: b.guess(a, c, h), mechanics, rule, node, step)
         self.guess = nodes_of(whole(guess, n))
+        self.beside = [i for name in scheme.changes for i in nodes_of([getattr(node, name)])]
         at_guess = sampled(links, self.guess, known)
         unknown = Pieces([strip_like(links, g) for g in at_guess])
         self.unknowns = nodes_of([unknown])
@@ -173,7 +176,7 @@ class ChainStepper:
         """The next state, the interval's xi, whether the root was found, the iterations, and the residual left."""
         known = {**given, **along(self.state, state)}
         _, guess = Passes(self.links, self.guess, set(known))(known)
-        z, converged, count = self.root(known, guess)
+        z, converged, count = self.root(known, guess, [known[i] for i in self.beside])
         known |= dict(zip(self.unknowns, z, strict=True))
         outputs = [*nodes_of(self.after), *self.root.residual]
         _, values = Passes(self.links, outputs, set(known))(known)

@@ -76,7 +76,9 @@ class Root:
         return values
 
     def __call__(self, known: Values, everything: Scalars, watched: Sequence[int] = ()) -> Found:
-        """From a guess of all unknowns; `watched` are nodes of which the values in the last iteration are asked for."""
+        """From a guess of all unknowns, and what they are changes of (`Scheme.changes`), which only tells a size;
+        `watched` are nodes of which the values in the last iteration are asked for.
+        """
         graph, guess, n = self.graph, [everything[i] for i in self.places], len(self.correction)
         values, correct = lowered(graph, self.fixed)(known), lowered(graph, [*self.correction, *watched])
         if self.linear:  # the first correction is the solution, to the round-off of what it corrects

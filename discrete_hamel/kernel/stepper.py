@@ -31,6 +31,12 @@ def in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
     return scheme.substeps(h) or (scheme, h[None])
 
 
+def _size_of(graph: Graph, guess: int, coordinates: set[int]) -> int:
+    """For a guess q + h qdot of what is eliminated, of which only the size counts: q, which takes no sines."""
+    terms = graph.operands(guess) if graph.nodes[guess][0] in ("add", "sub") else ()
+    return next((q for q in terms if q in coordinates), guess)
+
+
 class Stepper:
     """A step of `scheme` for systems with the tree structure of the sample; hashed by identity, built once.
 
@@ -72,9 +78,9 @@ class Stepper:
         # The rows with the same constants as what follows from them: two roundings of h F add up over many steps.
         rows = regrouped(graph, rows, [*known, unknowns])
         self.root = Root(graph, rows, unknowns, known, places, scheme.negligible, cost)
-        # Of a coordinate that is eliminated the guess tells nothing but its size: where it is now does, for nothing.
         iterated = self.root.places
-        self.guess = [g if i in iterated else node.q[i % width - system.rank] for i, g in enumerate(guess)]
+        self.guess = [g if i in iterated else _size_of(graph, g, set(node.q)) for i, g in enumerate(guess)]
+        self.guess += [number for name in scheme.changes for number in getattr(node, name).ravel()]
         made = without_idle_angles(graph, [*(index for leaf in after for index in leaf.ravel()), *xi])
         left = [rows[i] for i in iterated]  # the others hold to a rounding, by what is eliminated with them
         outputs = regrouped(graph, [*made, *left], [*known, unknowns])

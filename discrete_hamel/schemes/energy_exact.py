@@ -25,7 +25,8 @@ class Gonzalez(Pytree):
 
     The numerator is of third order in dz. Where <dz, W dz> sinks to the round-off of h H, its round-off would be
     divided by nothing; there alpha is faded out, <dz, W dz> / (<dz, W dz>^2 + delta^2), which changes the energy by far
-    less than round-off.
+    less than the round-off of H. Where H itself is a difference of larger numbers (1 - cos q near 0) its round-off is
+    not known from H, and a motion that comes to rest there may end in NewtonFailed: take MeanValue.
 
     W makes q and p comparable, <dz, W dz> an energy times h (`_weights`). With W = 1 one of them decides, by its units,
     until it hardly changes: there the correction turns round, steeper than Newton's method can follow.
@@ -46,7 +47,7 @@ class Gonzalez(Pytree):
         midpoint, along = gradients[0], weights * change
         size = change @ along
         eps, tiny = jnp.finfo(change.dtype).eps, jnp.finfo(change.dtype).tiny
-        faint = UNRESOLVED * eps * scale + tiny**0.5
+        faint = UNRESOLVED * eps * scale + tiny**0.25  # whose square is not 0
         return midpoint + (rise - midpoint @ change) * (size / (size**2 + faint**2)) * along
 
 
@@ -93,6 +94,7 @@ class EnergyExact(Scheme):
     order = 2
     symmetric = True
     nodal = True
+    changes = ("q",)
     conserves = ("constraint", "relative equilibria", "energy", "spatial momentum")
     negligible = property(lambda self: self.gradient.negligible)
     reference = "Gonzalez, J. Nonlinear Sci. 6 (1996) 449; McLachlan, Quispel & Robidoux, Phil. Trans. 357 (1999) 1021"

@@ -36,6 +36,7 @@ class Leapfrog(Scheme):
 
     order = 2
     symmetric = True
+    changes = ("q",)
     conserves = ("angular momentum",)
     reference = (
         "Ferraro, Iglesias and Martin de Diego, Momentum and energy preserving integrators for nonholonomic dynamics "

@@ -32,6 +32,7 @@ class NonlinearEnergyExact(Scheme):
 
     order = 2
     symmetric = True
+    changes = ("q", "p")
     conserves = ("energy",)
     negligible = property(lambda self: self.gradient.negligible)
     reference = "this library; Gonzalez, J. Nonlinear Sci. 6 (1996) 449; Benenti (2008), (45)"

@@ -28,6 +28,7 @@ class Rattle(Scheme):
 
     order = 2
     symmetric = True
+    changes = ("q",)
     conserves = ("holonomic constraint", "angular momentum")
     reference = "Andersen (1983); Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), VII.1 (1.26)"
 

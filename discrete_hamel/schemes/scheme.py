@@ -6,6 +6,7 @@ z may have any length. A scheme whose step is not one solve (explicit, or made o
 Nothing else in the library changes: `simulate`, gradients and the generic tests pick it up.
 """
 
+from functools import partial
 from typing import Any, ClassVar
 
 import jax
@@ -71,6 +72,7 @@ class Scheme(Pytree):
     frameless: ClassVar[Any] = False  # it takes systems that have no frame, qdot = psi(q, z)
     nodal: ClassVar[Any] = False  # state.xi is the velocity at the node, which need not be found from p
     negligible: ClassVar[Any] = NEGLIGIBLE  # what Newton may leave out of a step, in units of round-off
+    changes: ClassVar[tuple[str, ...]] = ()  # of the state, of which z has only changes: z may vanish, these do not
 
     def fitted(self, system: System) -> "Scheme":
         """The form of this scheme for systems of this kind: itself, unless it has another one, or refuses them."""
@@ -100,9 +102,14 @@ class Scheme(Pytree):
 
     def step(self, system: System, state: Any, h: Array) -> tuple[Any, Interval]:
         """One step: the root of `residual`, found by Newton's method from `guess`, and what `advance` makes of it."""
-        z, report = root(lambda z: self.residual(system, state, h, z), self.guess(system, state, h), self.negligible)
+        equations, guess = partial(self.residual, system, state, h), self.guess(system, state, h)
+        z, report = root(equations, guess, self.negligible, self.beside(state))
         state, xi = self.advance(system, state, h, z)
         return state, Interval(xi, report)
+
+    def beside(self, state: Any) -> Any:
+        """The size of what z are changes of."""
+        return sum(jnp.sum(jnp.abs(getattr(state, name))) for name in self.changes)
 
     def substeps(self, h: Array) -> tuple["Scheme", Array] | None:
         """For a step that is nothing but steps of another scheme: that scheme, and the lengths of these steps."""

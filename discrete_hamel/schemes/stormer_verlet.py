@@ -21,6 +21,7 @@ class StormerVerlet(Scheme):
 
     order = 2
     symmetric = True
+    changes = ("q",)
     conserves = ("angular momentum",)
     reference = "Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), VI.3 (3.4)"
 

@@ -37,13 +37,16 @@ def described(tree: Any) -> dict[str, Any] | None:
 
 
 def _plain(tree: Any) -> dict[str, Any]:
-    """The fields that are plain data and part of the structure (sizes, switches, names), and schemes within schemes."""
+    """The fields that are plain data and part of the structure (sizes, switches, names), and what schemes consist of:
+    other schemes, and what else `schemes` has.
+    """
     if not dataclasses.is_dataclass(tree):
         return {}
     values = {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree) if is_static(field)}
     plain = {name: value for name, value in values.items() if isinstance(value, bool | int | str)}
     within = {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree) if not is_static(field)}
-    return plain | {name: described(value) for name, value in within.items() if isinstance(value, Scheme)}
+    parts = schemes.__all__ if isinstance(tree, Scheme) else ()
+    return plain | {name: described(value) for name, value in within.items() if type(value).__name__ in parts}
 
 
 @lru_cache(maxsize=256)  # keyed as jax.jit keys what it has compiled
