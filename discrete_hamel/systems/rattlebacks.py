@@ -100,6 +100,7 @@ class Rattleback(Rolling):
 
     def check(self) -> None:
         parameters.shape(self, "semiaxes", (3,))
+        parameters.shape(self, "depth", ())
         parameters.positive(self, "mass", "semiaxes")
         parameters.not_negative(self, "gravity")
         parameters.inertia_tensor(self, "inertia")

@@ -60,6 +60,30 @@ def test_gonzalez_gradient_has_no_bias():
     assert np.max(np.abs(energy - energy[0])) <= 4 * np.max(units) * steps**0.5
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "BallOnTurntable",
+        "ContactOscillator",
+        "Gearbox",
+        "HeavyTop",
+        "RigidBody",
+        "Snakeboard",
+        "SphericalPendulumAngles",
+    ],
+)
+def test_gonzalez_energy_is_off_by_some_roundings_only(name):
+    """Slips, shears, redundant coordinates, angles: never ten units, where a random walk would be at 45.
+
+    benchmarks/energy_exact.py makes 10^5 steps of all systems.
+    """
+    system = getattr(dh.systems, name)()
+    run = dh.simulate(system, **system.sample(), steps=2000, scheme=dh.EnergyExact(Gonzalez()))
+    energy, units = map(np.asarray, energies(run.system, run.q, run.xi))
+    assert np.max(np.abs(energy - energy[0])) <= 10 * np.max(units)
+
+
 class Forgetful(dh.EnergyExact):
     """Does not carry along what its steps lack."""
 
