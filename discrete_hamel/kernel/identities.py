@@ -24,7 +24,7 @@ def without_idle_angles(graph: Graph, outputs: list[int]) -> list[int]:
 def _without(graph: Graph, output: int) -> int:
     if _rounds_off(graph, output):
         return output
-    for sine, cosine in _angles(graph, output).values():
+    for sine, cosine in angles_in(graph, [output]).values():
         if sine is not None and cosine is not None and idle(graph, output, sine, cosine):
             (at_zero,) = graph.substitute([output], {sine: graph.const(0.0), cosine: graph.const(1.0)})
             # What cancels may be infinite there: a frame whose fields are parallel at that angle.
@@ -58,10 +58,10 @@ def _least_divisor(graph: Graph, output: int) -> float:
     return min((abs(d) for d in divisors), default=math.inf)
 
 
-def _angles(graph: Graph, output: int) -> dict[int, tuple[int | None, int | None]]:
-    """Angle -> the nodes of its sine and cosine among what an output needs."""
+def angles_in(graph: Graph, outputs: list[int]) -> dict[int, tuple[int | None, int | None]]:
+    """Angle -> the nodes of its sine and cosine among what outputs need."""
     found: dict[int, tuple[int | None, int | None]] = {}
-    for index in graph.needed([output]):
+    for index in graph.needed(outputs):
         name, *operands = graph.nodes[index]
         if name in ("sin", "cos"):
             sine, cosine = found.get(operands[0], (None, None))

@@ -56,8 +56,7 @@ class Bundle:
         known = dict(zip(stepper.parameters, parameters, strict=False))  # without the lengths of composed steps
         formulas = [formula for _, formula in stepper.root.formulas]
         outputs = [*stepper.guess, *stepper.root.correction, *formulas, *stepper.after, *stepper.guards]
-        length = stepper.length if stepper.composed else []
-        varying = dependent(graph, outputs, [*length, *stepper.state, *stepper.unknowns])
+        varying = dependent(graph, outputs, [*stepper.changing_length, *stepper.state, *stepper.unknowns])
         fixed = frontier(graph, outputs, varying)
         return dict(zip(fixed, over_lanes(graph, fixed, known), strict=True))
 
@@ -107,7 +106,7 @@ def _block(
     def one(carry: tuple) -> tuple:
         k, inner = carry[0], carry[1:]
         if bundle.stepper.composed:
-            (length,), lengths = bundle.stepper.length, jnp.stack(parameters[len(bundle.stepper.parameters) :])
+            (length,), lengths = bundle.stepper.changing_length, jnp.stack(parameters[len(bundle.stepper.parameters) :])
             inner = lax.fori_loop(0, len(lengths), lambda j, c: part({length: lengths[j]}, c), inner)
         else:
             inner = part({}, inner)

@@ -37,7 +37,7 @@ class Linearised:
         self.graph = graph = stepper.graph
         root = stepper.root
         self.parameters, self.state, self.unknowns = stepper.parameters, stepper.state, root.unknowns
-        self.length = stepper.length if stepper.composed else []
+        self.length = stepper.changing_length
         residual = stepper.left
         if not residual or len(residual) != len(self.unknowns):
             raise Unsupported("a step without unknowns")

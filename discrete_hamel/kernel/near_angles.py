@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from discrete_hamel.kernel.graph import Graph
+from discrete_hamel.kernel.identities import angles_in
 from discrete_hamel.kernel.lowering import dependent, lowered
 from discrete_hamel.kernel.reduction import TERMS, polynomial
 from discrete_hamel.kernel.roots import Root
@@ -34,8 +35,8 @@ def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
     if root.linear:
         return []  # one iteration, from wherever the guess is
     unknowns = [*root.unknowns, *(unknown for unknown, _ in root.formulas)]
-    moving = [a for a in angles_of(graph, outputs) if a in dependent(graph, [a], unknowns)]
-    seen = [a for a in angles_of(graph, root.correction) if a in dependent(graph, [a], root.unknowns)]
+    moving = [a for a in angles_in(graph, outputs) if a in dependent(graph, [a], unknowns)]
+    seen = [a for a in angles_in(graph, root.correction) if a in dependent(graph, [a], root.unknowns)]
     found = []
     for here in moving:
         fewer = _in_fewer(graph, here, root)
@@ -60,11 +61,6 @@ def turned(graph: Graph, angles: list[Angle], seen: list[Any], known: Mapping[in
         values[sine], values[cosine] = s + (along * c - back * s), c - (along * s + back * c)
         trusted = trusted & (jnp.abs(d) < near(d.dtype))
     return values, trusted
-
-
-def angles_of(graph: Graph, outputs: list[int]) -> list[int]:
-    """The angles of which outputs need sine or cosine."""
-    return sorted({graph.nodes[i][1] for i in graph.needed(outputs) if graph.nodes[i][0] in ("sin", "cos")})
 
 
 def _in_fewer(graph: Graph, index: int, root: Root) -> int:

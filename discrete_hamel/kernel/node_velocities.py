@@ -8,10 +8,10 @@ from jax import Array, lax
 
 from discrete_hamel import hamel
 from discrete_hamel.kernel.graph import Graph
+from discrete_hamel.kernel.identities import angles_in
 from discrete_hamel.kernel.jaxprs import to_graph
 from discrete_hamel.kernel.leaves import inputs_like
 from discrete_hamel.kernel.lowering import Packed, constants, lowered
-from discrete_hamel.kernel.near_angles import angles_of
 from discrete_hamel.kernel.pieces import over_lanes, spread
 from discrete_hamel.kernel.roots import Root, Scalars, Values
 from discrete_hamel.kernel.sincos import REACH
@@ -74,7 +74,7 @@ class NodeVelocity:
             guards = over_lanes(graph, self.guards, values, polynomials=polynomials)
             return jnp.stack([spread(x, length) for x in whole]), [spread(x, length) > 0 for x in guards]
 
-        angles = angles_of(graph, [*self.root.needs(), *self.whole, *self.guards])
+        angles = list(angles_in(graph, [*self.root.needs(), *self.whole, *self.guards]))
         within = [jnp.all(jnp.abs(x) <= REACH) for x in over_lanes(graph, angles, known)]
         near = reduce(jnp.bitwise_and, within, jnp.asarray(True))
         whole, guards = lax.cond(near, lambda: found(True), lambda: found(False)) if within else found(True)

@@ -58,7 +58,8 @@ class Stepper:
         step, self.length = inputs_like(graph, h)
         node, self.state = inputs_like(graph, state)
         self.parameters = parameters if self.composed else [*parameters, *self.length]
-        changing = [*self.length, *self.state] if self.composed else self.state
+        self.changing_length = self.length if self.composed else []
+        changing = [*self.changing_length, *self.state]
         (guess,) = to_graph(graph, lambda a, b, c, h: b.guess(a, c, h), mechanics, rule, node, step)
         unknown, unknowns = inputs_like(graph, np.array([graph.samples[g] for g in guess]))
         (residual,) = to_graph(
@@ -102,9 +103,7 @@ class Stepper:
     def prepared(self, parameters: Scalars) -> tuple[Packed, Packed]:
         """What depends on the parameters only, evaluated once for all steps: of the step, and of the velocity."""
         outputs = [*self.root.needs(), *self.guess, *self.after, *self.xi, *self.left, *self.guards]
-        changing = [*self.length, *self.state, *self.unknowns]
-        if not self.composed:
-            changing = [*self.state, *self.unknowns]
+        changing = [*self.changing_length, *self.state, *self.unknowns]
         step = constants(self.graph, outputs, self.parameters, changing, parameters[: len(self.parameters)])
         return step, self.node_velocity.prepared(parameters)
 
