@@ -1,10 +1,11 @@
 """[MD] figure 11.7: the reduced potential for C1 = -40, C2 = 1, and what comes back
 
-Above: U near its maximum, with the energies of orbits that drop below the horizontal at psi = 0; in the shaded band the
-ball stays on the hoop. Below and right: these orbits, run with the whole ball in space; right from above, with the wire
-(grey) and the ball at the start (thin). Those that turn above -0.0995 pi come back and pop out after at most 0.27 turns
-around the hoop below the horizontal. Crosses: where the ball leaves the hoop; pale, what a hoop that could pull would
-do: one orbit (black) creeps up to the maximum for ever, and what has more energy falls through.
+Above left U once around the wire; right near its maximum (framed on the left), with the energies of orbits that drop
+below the horizontal at psi = 0; in the shaded band the ball stays on the hoop. Below: these orbits, run with the whole
+ball in space; right from above, with the wire (grey) and the ball at the start (thin). Those that turn above -0.0995 pi
+come back and pop out after at most 0.27 turns around the hoop below the horizontal. Crosses: where the ball leaves the
+hoop; pale, what a hoop that could pull would do: one orbit (black) creeps up to the maximum for ever, and what has more
+energy falls through.
 """
 
 from typing import Any
@@ -12,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
+from discrete_hamel.plots import BLACK, BLUE, GREY, style
 from paper_figures import basketball, basketball_orbits
-from paper_figures.basketball_numbers import POTENTIALS, TURNS, agrees
+from paper_figures.basketball_numbers import POTENTIALS, TURNS, agrees, curve
 from paper_figures.basketball_orbits import CONSTANTS
 from paper_figures.pictures import mosaic
 
@@ -23,22 +24,28 @@ PARAMETERS: dict[str, Any] = basketball.PARAMETERS | {
     "C2": CONSTANTS[1],
     "h": basketball_orbits.STEP,
 }
-COLORS = (SKY, BLUE, GREEN, ORANGE, VERMILLION, BLACK, PURPLE)
+COLORS = tuple(basketball_orbits.COLORS.values())
+CROSSES = (5, 5, 5, 5, 9, 6.5, 4)  # points; the last three orbits leave the hoop nearly together
+NEAR = (-0.32, 0.26, 8.0, 11.3)  # psi/pi and U/m [m^2/s^2] about the maximum
 EVERY = 20  # nodes between those kept for the drawing
 THROUGH = 1.02  # rate at the horizontal of the orbit that falls through, relative to the asymptotic one
 
 
 def compute(fast: bool) -> dict[str, Any]:
     turns = np.linspace(-0.32, 0.26, 291)
-    top = basketball.rest(-0.25 * np.pi, -0.02 * np.pi, *CONSTANTS)
+    top, bottom = (basketball.rest(a * np.pi, b * np.pi, *CONSTANTS) for a, b in ((-0.25, -0.02), (-0.95, -0.5)))
+    extremes = np.array([top, bottom])
     places = np.array([*(np.pi * x for x in TURNS), top])
     rates = basketball.crossing_rate(places, *CONSTANTS)
     orbits = [basketball_orbits.orbit(-rate, 0.6) for rate in (*rates, THROUGH * rates[-1])]
     data: dict[str, Any] = {
+        "all_turns": np.linspace(-1, 1, 401),
+        "all_U": basketball.potential(np.pi * np.linspace(-1, 1, 401), *CONSTANTS),
         "turns": turns,
         "U": basketball.potential(np.pi * turns, *CONSTANTS),
         "N": basketball.contact(np.pi * turns, *CONSTANTS),
         "top": np.array([top, _top_by_formula()]),
+        "extremes": np.stack([extremes, basketball.potential(extremes, *CONSTANTS)], axis=1),
         "U_top": basketball.potential(np.array([top, -0.12 * np.pi]), *CONSTANTS),
         "spins_top": basketball.spins(np.array([top]), *CONSTANTS)[:, 0],
         "growth": np.sqrt(-basketball.bend(np.array([top]), *CONSTANTS)[1] / basketball.KINETIC),
@@ -87,7 +94,8 @@ def _approach(orbit: basketball_orbits.Orbit, top: float) -> float:
 
 def draw(data: dict[str, Any]) -> Any:
     with style():
-        drawing, axes = mosaic([["U", "hoop"], ["psi", "hoop"]], size=(7.4, 5.0), height_ratios=[1.3, 1])
+        drawing, axes = mosaic([["all", "U"], ["psi", "hoop"]], size=(7.0, 5.6))
+        _once_around(axes["all"], data)
         _energies(axes["U"], data)
         for i, color in enumerate(COLORS):
             t, psi, theta, margin = data[f"orbit_{i}"]
@@ -95,13 +103,23 @@ def draw(data: dict[str, Any]) -> Any:
             x, y, _ = basketball_orbits.centre(theta, psi).T
             for ax, across, up in ((axes["psi"], t, psi / np.pi), (axes["hoop"], x, y)):
                 ax.plot(across[:end], up[:end], color=color, zorder=3)
-                ax.plot(across[end - 1 : end], up[end - 1 : end], "x", color=color, markersize=5, zorder=4)
+                ax.plot(across[end - 1 : end], up[end - 1 : end], "x", color=color, markersize=CROSSES[i], zorder=4)
             axes["psi"].plot(t[end - 1 :], psi[end - 1 :] / np.pi, color=color, linewidth=0.7, alpha=0.45)
         axes["psi"].axhline(0, color=GREY, linewidth=0.8, linestyle=":")
         axes["psi"].set(xlabel="$t$ [s]", ylabel=r"$\psi$ [$\pi$ rad]", xlim=(0, 0.5), ylim=(-0.26, 0.26))
         _hoop(axes["hoop"])
         drawing.legend(*axes["U"].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawing
+
+
+def _once_around(ax: Any, data: dict[str, Any]) -> None:
+    """U on [-pi, pi], its maximum and minimum, and the frame of the panel beside it."""
+    left, right, low, high = NEAR
+    ax.plot(data["all_turns"], data["all_U"] / 1e4, color=BLACK, linewidth=1.8)
+    ax.plot(data["extremes"][:, 0] / np.pi, data["extremes"][:, 1] / 1e4, "o", color=BLACK, markersize=4)
+    ax.plot([left, right, right, left, left], [low, low, high, high, low], color=GREY, linewidth=0.8)
+    ax.axvline(0, color=GREY, linewidth=0.8, linestyle=":")
+    ax.set(xlabel=r"$\psi$ [$\pi$ rad]", ylabel="$U/m$ [m$^2$/s$^2$]", xticks=(-1, -0.5, 0, 0.5, 1), ylim=(0, 12))
 
 
 def _energies(ax: Any, data: dict[str, Any]) -> None:
@@ -120,7 +138,7 @@ def _energies(ax: Any, data: dict[str, Any]) -> None:
         if i < len(TURNS) + 1:
             ax.plot([data["lowest"][i] / np.pi], level[:1], "o", color=color, markersize=3.5, zorder=3)
     ax.annotate("on the hoop", (0.1, 9.0), color=BLUE, fontsize=8, ha="center")
-    ax.set(xlabel=r"$\psi$ [$\pi$ rad]", ylabel="$U/m$, $E/m$ [m$^2$/s$^2$]", xlim=(-0.32, 0.26), ylim=(8, 11.3))
+    ax.set(xlabel=r"$\psi$ [$\pi$ rad]", ylabel="$U/m$, $E/m$ [m$^2$/s$^2$]", xlim=NEAR[:2], ylim=NEAR[2:])
 
 
 def _hoop(ax: Any) -> None:
@@ -131,7 +149,7 @@ def _hoop(ax: Any) -> None:
     ax.plot(*(basketball.HOOP * around), color=GREY, linewidth=3.5, alpha=0.6)
     ax.plot(x + basketball.RADIUS * around[0], basketball.RADIUS * around[1], color=GREY, linewidth=0.8)
     ax.plot([x], [0], "o", color=BLACK, markerfacecolor="white", markersize=4, zorder=5)
-    ax.set(xlabel="$x$ [cm]", ylabel="$y$ [cm]", aspect="equal")
+    ax.set(xlabel="$x$ [cm]", ylabel="$y$ [cm]", aspect="equal", xlim=(-13, 26), ylim=(-21, 13))
 
 
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
@@ -140,6 +158,10 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
 
 def _of_the_maximum(data: dict[str, Any]) -> list[tuple[str, bool]]:
     (top, by_formula), (u, u_read) = data["top"], data["U_top"]
+    bottom, deep = data["extremes"][1]
+    places, values = curve(1 + list(POTENTIALS).index(CONSTANTS))
+    table = np.interp(places, data["all_turns"], data["all_U"])
+    bends = np.flatnonzero(np.diff(np.sign(np.diff(data["all_U"]))))
     printed, high = POTENTIALS[CONSTANTS].split(), float(np.degrees(-0.12 * np.pi - top))
     return [
         (
@@ -151,6 +173,14 @@ def _of_the_maximum(data: dict[str, Any]) -> list[tuple[str, bool]]:
             f"[T] reads it off the plot as -0.12 pi, about 21 degrees: {high:.1f} degrees too high; U is so flat there "
             f"that it is only {100 * (1 - u_read / u):.2f} % less",
             bool(0.0005 < 1 - u_read / u < 0.0015 and 2 < high < 4),
+        ),
+        (
+            f"once around the wire U has the 24 known values, and no other extremes than these: the minimum "
+            f"{deep:.2f} cm^2/s^2 at {bottom / np.pi:.6f} pi, and the maximum",
+            all(agrees(*pair) for pair in zip(table, values, strict=True))
+            and agrees(bottom / np.pi, printed[5])
+            and agrees(deep, printed[6])
+            and len(bends) == 2,
         ),
     ]
 
