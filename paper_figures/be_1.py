@@ -7,6 +7,7 @@ only looks so, and that of 8.4 is one linear constraint or another.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -45,10 +46,10 @@ def compute(_: bool) -> dict[str, Any]:
     q = np.array([0.0, 0.0, *(DISTANCE * e)])
     data: dict[str, Any] = {"8.3": _sampled(lambda z: FREE.velocity(jnp.asarray(q), jnp.asarray(z)), rng, 3)}
     polar = np.asarray(POLAR.frame(jnp.array([0.0, 0.0, ANGLE, DISTANCE])))[:, :2]
-    data["8.1"] = _sampled(lambda z: _of_polar(polar @ z), rng, 2)
+    data["8.1"] = _sampled(partial(_of_polar, polar), rng, 2)
     for name, system in (("8.4 I", TURNED), ("8.4 II", CARRIED)):
         frame = np.asarray(system.frame(jnp.array([0.0, 0.0, ANGLE])))[:, :2]
-        data[name] = _sampled(lambda z, frame=frame: _of_segment(frame @ z), rng, 2)
+        data[name] = _sampled(partial(_of_segment, frame), rng, 2)
     data |= {f"drawn {name}": np.array([a * e + b * n for a, b in pair]).ravel() for name, pair in SHOWN.items()}
     data["drawn also"] = np.array([a * e + b * n for a, b in ALSO]).ravel()
     written = dh.from_nonlinear_constraints(
@@ -69,15 +70,15 @@ def _sampled(velocity: Callable[[np.ndarray], Any], rng: np.random.Generator, pa
     return np.array([[velocity(z) for z in pair] for pair in rng.uniform(-1, 1, (PAIRS, 2, parameters))])
 
 
-def _of_polar(rates: np.ndarray) -> np.ndarray:
-    """(v1, v2) of the rates of (x, y, theta, rho)."""
-    (e, n), (x, y, turn, opening) = _directions(), rates
+def _of_polar(frame: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """(v1, v2) of the rates frame z of (x, y, theta, rho)."""
+    (e, n), (x, y, turn, opening) = _directions(), frame @ z
     return np.concatenate([[x, y], [x, y] + opening * e + DISTANCE * turn * n])
 
 
-def _of_segment(rates: np.ndarray) -> np.ndarray:
-    """(v1, v2) of the rates of (x, y, phi)."""
-    _, n = _directions()
+def _of_segment(frame: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """(v1, v2) of the rates frame z of (x, y, phi)."""
+    (_, n), rates = _directions(), frame @ z
     return np.concatenate([rates[:2], rates[:2] + float(TURNED.length) * rates[2] * n])
 
 

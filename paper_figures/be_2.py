@@ -75,7 +75,7 @@ def closed_form(t: np.ndarray) -> np.ndarray:
 def _pushed(masses: jax.Array, force: jax.Array, state: jax.Array) -> tuple[jax.Array, jax.Array]:
     """(v', omega') by the library under (A_x, A_y, A_theta), and d^2 l / d(v, omega)^2."""
     theta, rho, v, omega = state
-    system = dh.systems.TwoPointsOrthogonalVelocities(masses[0], masses[1], 0.0, 0.0)
+    system = SYSTEM.replace(mass1=masses[0], mass2=masses[1], gravity=0.0)
     q, xi = jnp.stack([0.0 * rho, 0.0 * rho, theta, rho]), jnp.stack([v, omega, 0.0 * v, 0.0 * v])
     pushed = dh.forced(system, lambda q, _, f: system.frame(q).T @ jnp.append(f, 0.0), params=force)
     return dh.vector_field(pushed, q, xi)[1][:2], jax.hessian(system.lagrangian, 1)(q, xi)[:2, :2]

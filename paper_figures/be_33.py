@@ -40,7 +40,7 @@ PARAMETERS: dict[str, Any] = {
 def compute(_: bool) -> dict[str, Any]:
     """The three motions, both that follow the transition, and what the library says of that state."""
     runs = {name: _run(system, (0.0, 0.0, ANGLE), xi, time) for name, (system, xi, time) in RUNS.items()}
-    q, v = runs["before"].q[-1], runs["before"].v[-1]
+    q, v = np.asarray(runs["before"].q[-1]), np.asarray(runs["before"].v[-1])
     nu = float(runs["before"].xi[-1, 1])
     runs |= {"after I": _run(TURNED, q, (nu, 0.0), AFTER), "after II": _run(CARRIED, q, (0.0, nu), AFTER)}
     data: dict[str, Any] = {"transitional": np.array([TURNED.transitional(q, v, 1e-6)])}

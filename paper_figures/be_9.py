@@ -30,10 +30,10 @@ def compute(_: bool) -> dict[str, Any]:
 
 def draw(data: dict[str, Any]) -> Any:
     with style():
-        drawing, axes = mosaic([list(KINDS)], size=(7.2, 1.9))
+        drawing, axes = mosaic([["A", "B"], ["C", "D"]], size=(3.4, 3.2))
         for kind, (sense, theta) in KINDS.items():
             ax, e = axes[kind], 0.75 * np.array([np.cos(theta), np.sin(theta)])
-            drawings.blank(ax, (-0.75, 1.75, -1.0, 1.1))
+            drawings.blank(ax, (-0.75, 1.6, -0.95, 1.0))
             ax.set_title(f"Case {kind}")
             first, second = np.zeros(2), np.array([1.0, 0.0])
             drawings.line(ax, first, second, color=GREY, linewidth=1.2)

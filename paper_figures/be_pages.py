@@ -71,7 +71,8 @@ class Page(NamedTuple):
             room = {row: self.width - RIGHT - len(row) * LEFT for row in self.rows}
             heights = [min(room[row] / sum(wide[f] for f in row), TALL) for row in self.rows]
             size = self.width, sum(heights) + len(heights) * (ABOVE + BELOW) + 0.3
-            drawing = Figure(figsize=size, layout="none")
+            drawing = Figure(figsize=size)
+            drawing.set_layout_engine("none")
             top = size[1]
             for row, height in zip(self.rows, heights, strict=True):
                 spare = (room[row] - height * sum(wide[f] for f in row)) / len(row)
@@ -169,7 +170,9 @@ class Page(NamedTuple):
         ]
 
 
-def _part(size: tuple[float, float], corner: tuple[float, float], panel: tuple[float, float]) -> tuple[float, ...]:
+def _part(
+    size: tuple[float, float], corner: tuple[float, float], panel: tuple[float, float]
+) -> tuple[float, float, float, float]:
     """Left, bottom, width and height, from inches to parts of a page."""
     return corner[0] / size[0], corner[1] / size[1], panel[0] / size[0], panel[1] / size[1]
 
