@@ -49,7 +49,7 @@ class Solution(NamedTuple):
                     data["turns"],
                     data["f"][i],
                     color=color,
-                    label=f"${self.labels[i].split()[0]}$, from the kept momenta",
+                    label=f"${self.labels[i].split()[0]}$",
                 )
                 every = slice(None, None, 16)
                 looks = {"color": BLACK, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.7}
@@ -57,7 +57,7 @@ class Solution(NamedTuple):
                 ax.plot(data["run_psi"][every], data["run"][i, every], "o", label=label, **looks)
                 ax.set(ylabel=_label(self.labels[i]), xticks=(-4, -2, 0, 2, 4), xlim=(-4.1, 4.1))
             axes["pivot"].set_xlabel(r"$\psi$ [$\pi$ rad]")
-            drawing.legend(loc="outside upper center", ncols=3)
+            drawing.legend(loc="outside upper center", ncols=2)
         return drawing
 
     def claims(self, data: dict[str, Any]) -> list[tuple[str, bool]]:

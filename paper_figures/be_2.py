@@ -28,6 +28,7 @@ PARAMETERS: dict[str, Any] = {
     "time": TIME,
     "h": TIME / STEPS,
 }
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

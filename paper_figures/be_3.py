@@ -25,6 +25,7 @@ START, RATES = (0.0, 0.0, 0.6, 1.0), (0.4, 1.1)  # x, y, theta, rho; v, omega: t
 TIME, STEPS = 8.0, 1600
 RADIUS, GAP, TURNED = 0.45, 1.3, 0.5  # of the drawing: m, m, rad
 PARAMETERS: dict[str, Any] = {"masses": MASSES, "g": G, "start": START, "v, omega": RATES, "time": TIME, "steps": STEPS}
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

@@ -43,6 +43,7 @@ PARAMETERS: dict[str, Any] = {
     "speeds": [speed for speed, _, _ in TURNS.values()],
     "h": H,
 }
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

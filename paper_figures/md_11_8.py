@@ -21,6 +21,7 @@ from paper_figures.pictures import mosaic
 TURNS = (-0.05, -0.0994)  # psi/pi where two of the three orbits turn; the third comes to the maximum
 PARAMETERS: dict[str, Any] = basketball.PARAMETERS | {"C1": CONSTANTS[0], "C2": CONSTANTS[1], "turns": TURNS, "h": 1e-3}
 COLORS = tuple(basketball_orbits.COLORS[orbit] for orbit in (*TURNS, "never turns"))  # those of figure 11.7
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:  # nothing here is long
@@ -84,7 +85,7 @@ def draw(data: dict[str, Any]) -> Any:
             ax.plot(data["near"][inside], squares[inside], color=color, linewidth=0.8, linestyle="--", zorder=3)
             ax.plot(data["near"], np.where(on, squares, np.nan), color=color, label=name, linewidth=1.2, zorder=3)
         ax.set(xlim=(-0.16, 0.26), ylim=(-45, 260))
-        drawing.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5, columnspacing=1.2)
+        drawing.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return drawing
 
 

@@ -23,6 +23,7 @@ PARAMETERS: dict[str, Any] = {
     "drawn offset": 1.2,
 }
 SLEIGH, CARRYING = sleigh_checks.SLEIGH, sleigh_checks.CARRYING
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

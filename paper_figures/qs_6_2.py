@@ -17,6 +17,7 @@ PARAMETERS: dict[str, Any] = {"mass": 1.0, "inertia": 0.7, "offset": 0.4, "h": 0
 SLEIGH = dh.systems.ChaplyginSleigh(*(PARAMETERS[name] for name in ("mass", "inertia", "offset")))
 TURNING = SLEIGH.inertia + SLEIGH.mass * SLEIGH.offset**2  # J + m a^2
 OFF = 1e-3  # initial p1 beside an unstable equilibrium, relative to p2
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

@@ -28,6 +28,7 @@ PARAMETERS: dict[str, Any] = {name: getattr(DISK, name) for name in ("mass", "ra
 LEANS = 1.45  # rad: range on which the hidden momenta are found
 NEAR = 1e-3  # rad from falling flat
 SEEN = spheres.view(-24, 24)
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

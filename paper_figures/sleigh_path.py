@@ -22,6 +22,7 @@ PARAMETERS: dict[str, Any] = {
     "h": 0.01,
 }
 COLORS = (BLUE, VERMILLION, GREEN)
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:
