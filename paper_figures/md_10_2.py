@@ -31,7 +31,6 @@ INSIDE, PIVOT = -0.8 * V, 8.0  # s and Omega2 of the steady motion
 GIVEN = ((*UNTURNED, 0.6, 0.2), (0.5, 3.0, -1.3))
 END = (1.681719371565, 0.622416233903, -0.201642622632, -1.403965036483)  # s, theta, Omega1, Omega2 after 0.8 s
 PARAMETERS: dict[str, Any] = BALL | {"hoop": (U, V), "s": INSIDE, "Omega2": PIVOT, "v": 2.0, "h": 0.005}
-COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:
