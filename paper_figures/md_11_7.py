@@ -26,7 +26,7 @@ PARAMETERS: dict[str, Any] = basketball.PARAMETERS | {
 }
 COLORS = tuple(basketball_orbits.COLORS.values())
 CROSSES = (5, 5, 5, 5, 9, 6.5, 4)  # points; the last three orbits leave the hoop nearly together
-NEAR = (-0.32, 0.26, 8.0, 11.3)  # psi/pi and U/m [m^2/s^2] about the maximum
+NEAR = (-0.26, 0.24, 9.0, 11.3)  # psi/pi and U/m [m^2/s^2] about the maximum
 EVERY = 20  # nodes between those kept for the drawing
 THROUGH = 1.02  # rate at the horizontal of the orbit that falls through, relative to the asymptotic one
 
@@ -134,10 +134,12 @@ def _energies(ax: Any, data: dict[str, Any]) -> None:
         level = np.full(len(turns), data["energy"][i] / 1e4)
         moving = (turns > data["lowest"][i] / np.pi) & (level > u)
         ax.plot(turns, np.where(moving, level, np.nan), color=color, linewidth=0.6, linestyle=(0, (3, 2)))
-        ax.plot(turns, np.where(moving & (level < band), level, np.nan), color=color, label=label)
+        # The orbit that turns last has nearly the energy of the next one, which is drawn on it.
+        wide = 2.4 if i == len(TURNS) - 1 else 1.0
+        ax.plot(turns, np.where(moving & (level < band), level, np.nan), color=color, label=label, linewidth=wide)
         if i < len(TURNS) + 1:
             ax.plot([data["lowest"][i] / np.pi], level[:1], "o", color=color, markersize=3.5, zorder=3)
-    ax.annotate("on the hoop", (0.1, 9.0), color=BLUE, fontsize=8, ha="center")
+    ax.annotate("on the hoop", (0.1, 9.25), color=BLUE, fontsize=8, ha="center")
     ax.set(xlabel=r"$\psi$ [$\pi$ rad]", ylabel="$U/m$, $E/m$ [m$^2$/s$^2$]", xlim=NEAR[:2], ylim=NEAR[2:])
 
 
