@@ -43,7 +43,7 @@ def compute(_: bool) -> dict[str, Any]:
     q, v = np.asarray(runs["before"].q[-1]), np.asarray(runs["before"].v[-1])
     nu = float(runs["before"].xi[-1, 1])
     runs |= {"after I": _run(TURNED, q, (nu, 0.0), AFTER), "after II": _run(CARRIED, q, (0.0, nu), AFTER)}
-    data: dict[str, Any] = {"transitional": np.array([TURNED.transitional(q, v, 1e-6)])}
+    data: dict[str, Any] = {"transitional": np.array([TURNED.transitional(jnp.asarray(q), jnp.asarray(v), 1e-6)])}
     for name, run in runs.items():
         factors = [TURNED.constraint_factors(jnp.asarray(a), jnp.asarray(b)) for a, b in zip(run.q, run.v, strict=True)]
         data |= {f"t {name}": run.t, f"q {name}": run.q, f"xi {name}": run.xi, f"energy {name}": run.energy}
