@@ -44,6 +44,7 @@ from discrete_hamel.constructors import from_constraints, from_quasivelocities, 
 from discrete_hamel.control import optimal_control, optimal_path
 from discrete_hamel.ensembles import Reduction, ensemble
 from discrete_hamel.failures import (
+    ContactLost,
     FrameDegenerates,
     NewtonFailed,
     RunFailed,
@@ -65,6 +66,7 @@ from discrete_hamel.hamel import (
     velocities,
 )
 from discrete_hamel.linear_velocities import as_linear, linear_in_velocities
+from discrete_hamel.manifold import project
 from discrete_hamel.nonlinear_systems import NonlinearSystem, from_nonlinear_constraints, nonlinear
 from discrete_hamel.prescribed import prescribe, timed
 from discrete_hamel.references import reference
@@ -94,6 +96,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Composed",
+    "ContactLost",
     "CortesMartinez",
     "DiscreteHamel",
     "EnergyExact",
@@ -158,6 +161,7 @@ __all__ = [
     "plots",
     "power",
     "prescribe",
+    "project",
     "quasivelocities",
     "reactions",
     "reduced",

@@ -37,6 +37,10 @@ class Around(System):
         return self._inner.brackets_by_autodiff
 
     @property
+    def redundant(self) -> bool:
+        return self._inner.redundant
+
+    @property
     def _inner(self) -> Any:
         return self.system  # type: ignore[attr-defined]  # a field of every subclass
 
@@ -55,8 +59,14 @@ class Around(System):
     def force(self, q: Array, xi: Array) -> Array:
         return self._inner.force(q, xi)
 
+    def holonomic(self, q: Array) -> Array:
+        return self._inner.holonomic(q)
+
     def check(self) -> None:
         self._inner.check()
+
+    def check_start(self, q: Array) -> None:
+        self._inner.check_start(q)
 
     def at(self, q: Array) -> System:
         ready = self._inner.at(q)

@@ -11,6 +11,7 @@ from jax import Array
 
 from discrete_hamel import frames, hamel
 from discrete_hamel.inputs import explained, floats, short
+from discrete_hamel.manifold import refuse_off_manifold
 from discrete_hamel.many_coordinates import facts as facts_of_many
 from discrete_hamel.many_coordinates import refuse_not_finite
 from discrete_hamel.nonlinear_data import nonlinear_data
@@ -125,7 +126,11 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
                 f"xi has {len(xi)} components; it needs the {m} free ones (the slip is filled in) or all {n}"
                 + (f": {', '.join(system.velocities)}." if system.velocities else ".")
             )
-    if not concrete:
+    if concrete:
+        with explained(f"what {type(system).__name__} checks of the place where it starts"):
+            system.check_start(q)
+            refuse_off_manifold(system, q)
+    else:
         return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
     with explained("the system at the initial data"):
         try:

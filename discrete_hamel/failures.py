@@ -27,6 +27,10 @@ class FrameDegenerates(RunFailed):
 PHYSICAL = (NewtonFailed, SingularState, FrameDegenerates)
 
 
+class ContactLost(UserWarning):
+    """A body on a surface whose contact would have to pull: a real one leaves, the computed one is held."""
+
+
 class StoreFailed(RunFailed):
     """A run whose store could not be written any more, as on a full disk; it holds all up to its last checkpoint."""
 

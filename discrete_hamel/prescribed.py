@@ -120,6 +120,12 @@ class InTime(Around):
         place = jnp.zeros(size, q.dtype).at[_others(size, self.driven)].set(q[:-1])
         return place.at[jnp.array(self.driven, int)].set(self._path(q[-1])) if self.driven else place
 
+    def holonomic(self, q: Array) -> Array:
+        return self.system.holonomic(self.whole(q))
+
+    def check_start(self, q: Array) -> None:
+        self.system.check_start(self.whole(q))
+
     def _path(self, t: Array) -> Array:
         last = () if self.params is None else (self.params,)
         return jnp.stack([jnp.asarray(path(t, *last), t.dtype) for path in self.paths])

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel import checks
+from discrete_hamel.contacts import warn_of_pull
 from discrete_hamel.failures import PHYSICAL
 from discrete_hamel.inputs import explained
 from discrete_hamel.loops import run, traced
@@ -56,7 +57,8 @@ def simulate(
     they are asked for. After `checkpoint_every` steps (an integer) or seconds (a float, or a timedelta; 10.0 if nothing
     is said) what there is has become safe: whatever kills the run, `resume=True` goes on from there, bit for bit as if
     nothing had happened, or says what differs from what made the store. Ctrl-C raises RunInterrupted with the
-    trajectory so far. `progress=False` silences the line that a terminal or notebook shows after a second.
+    trajectory so far. `progress=False` silences the line that a terminal or notebook shows after a second. Where a
+    contact would have to pull, ContactLost warns, with the time.
 
     >>> import discrete_hamel as dh
     >>> traj = dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=100)
@@ -101,6 +103,7 @@ def simulate(
         raise ValueError("resume and checkpoint_every are about a store; give its path: store='run.zarr'.")
     with _record(store, system, scheme, q, xi, h, save_every, nodes, checkpoint_every, resume) as record:
         trajectory, failure = run(system, scheme, q, xi, h, nodes - 1, save_every, progress, compiled, record)
+    warn_of_pull(trajectory, stacklevel=2)
     if failure is None:
         return trajectory
     if on_failure == "mark" and isinstance(failure, PHYSICAL):

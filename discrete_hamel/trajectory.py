@@ -9,7 +9,7 @@ from jax import Array
 
 from discrete_hamel import hamel
 from discrete_hamel.pytrees import Pytree, static
-from discrete_hamel.system import System
+from discrete_hamel.system import System, contact_law
 
 PIECE = 1 << 16  # nodes at which energy and invariants are evaluated at once
 
@@ -49,6 +49,11 @@ def invariants_at(system: System, q: Array, xi: Array) -> dict[str, Array]:
     """Energy and the system's own invariants at one node, by name."""
     values = {"energy": hamel.energy(system, q, xi)}
     return values | {name: function(q, xi) for name, function in system.invariants().items()}
+
+
+def contact_force_at(system: Any, q: Array, xi: Array) -> Array:
+    """The normal force at one node, of a system that has a contact."""
+    return system.contact_force(q, xi)
 
 
 class Trajectory(Pytree):
@@ -93,6 +98,11 @@ class Trajectory(Pytree):
     def energy(self) -> Array:
         """Energy at the nodes, (K+1,)."""
         return self._evaluate(hamel.energy)
+
+    @property
+    def contact_force(self) -> Array | None:
+        """The normal force at the nodes, (K+1,), positive where the surface pushes; None without a surface."""
+        return None if contact_law(self.system) is None else self._evaluate(contact_force_at)
 
     def invariants(self) -> dict[str, Array]:
         """Energy and the system's own invariants at the nodes, by name."""

@@ -11,6 +11,7 @@ from discrete_hamel.analysis.nonlinear_residuals import midpoint_residuals, reac
 from discrete_hamel.analysis.off_constraint import constraint_residual
 from discrete_hamel.analysis.trends import UNKNOWN, Trend
 from discrete_hamel.analysis.trends import drift as drift_of
+from discrete_hamel.contacts import pull
 from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.schemes import CortesMartinez, DiscreteHamel, EnergyExact, NonlinearMidpoint, StaggeredHamel
 from discrete_hamel.trajectory import Trajectory
@@ -104,7 +105,7 @@ def audit(trajectory: Trajectory) -> Audit:
     steps = max(1, (len(trajectory.t) - 1) * trajectory.save_every)
     first, last = (_nonlinear if isinstance(trajectory.system, NonlinearSystem) else _linear)(trajectory, steps)
     lines = [first, *(_invariant(trajectory, name, values, steps) for name, values in invariants.items())]
-    lines += [last, _newton(trajectory)]
+    lines += [last, *_contact(trajectory), _newton(trajectory)]
     title = (
         f"{type(trajectory.system).__name__} by {trajectory.scheme!r}, h = {float(trajectory.h):g}, {steps} steps to "
         f"t = {trajectory.t[-1]:g}"
@@ -239,6 +240,15 @@ class _UnitField:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _UnitField) and self.key == other.key
+
+
+def _contact(trajectory: Trajectory) -> list[Line]:
+    """The least normal force, and from when on the contact would have to pull."""
+    if trajectory.contact_force is None:
+        return []
+    least, found = float(np.min(trajectory.contact_force)), pull(trajectory)
+    note = "the surface pushes throughout" if found is None else f"pulls from t = {found[0]:.6g}: a real body leaves"
+    return [Line("least contact force", least, Standing.OBSERVED, found is None, note=note)]
 
 
 def _newton(trajectory: Trajectory) -> Line:

@@ -16,6 +16,7 @@ class Why(IntEnum):
     NEWTON = 5
     VELOCITY = 6
     PARAMETERS = 7
+    POSITION = 8
 
 
 SENTENCES = {
@@ -27,6 +28,7 @@ SENTENCES = {
     Why.NEWTON: "step {step}: Newton's method left a residual of {residual:.1e}; try a smaller h",
     Why.VELOCITY: "after step {done} no velocity belongs to the momentum: d2l/dxi2 is singular there",
     Why.PARAMETERS: "the system refuses a parameter; simulate this member alone to read which",
+    Why.POSITION: "the initial q is off holonomic(q) = 0; dh.project(system, q, xi) gives the nearest point on it",
 }
 MEANINGS = [SENTENCES[why].format(step="n", done="n", residual=0.0) for why in Why]
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel import checks, hamel
+from discrete_hamel import checks, hamel, manifold
 from discrete_hamel.ensembles.plain import Axes, in_groups
 from discrete_hamel.ensembles.reasons import Why
 from discrete_hamel.system import System
@@ -36,9 +36,10 @@ def starts(system: Any, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: 
         parts = [leaf if axis is None else next(different) for leaf, axis in zip(leaves, axes, strict=True)]
         return _facts(axes, jax.tree.unflatten(tree, parts), q, velocity, quasi)
 
-    xi, finite, inertia, off = in_groups(facts, GROUP, len(q), own, q, velocity)
+    xi, finite, inertia, off, apart = in_groups(facts, GROUP, len(q), own, q, velocity)
     size = np.max(np.abs(velocity), axis=1)
     why = np.where(off <= checks.ON_CONSTRAINT * size, Why.WELL, Why.CONSTRAINT)
+    why = np.where(apart <= manifold.slack(q), why, Why.POSITION)
     why = np.where(_regular(inertia), why, Why.DEGENERATE)
     why = np.where(finite, why, Why.FUNCTIONS)
     why = np.where(_allowed(system, axes, len(q)), why, Why.PARAMETERS)
@@ -50,7 +51,7 @@ def starts(system: Any, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: 
 def _facts(axes: Axes, system: System, q: Array, velocity: Array, quasi: bool) -> tuple[Array, ...]:
     tree = jax.tree.unflatten(jax.tree.structure(system), axes)
 
-    def facts(system: System, q: Array, given: Array) -> tuple[Array, Array, Array, Array]:
+    def facts(system: System, q: Array, given: Array) -> tuple[Array, ...]:
         xi = hamel.full(system, q, given[: system.rank]) if quasi else hamel.quasivelocities(system, q, given)
         free = xi[: system.rank]
         inertia = hamel.inertia(system, q, free)
@@ -59,7 +60,8 @@ def _facts(axes: Axes, system: System, q: Array, velocity: Array, quasi: bool) -
         finite = jnp.isfinite(sum(jnp.sum(part * 0) for part in parts))
         scale = jnp.sqrt(jnp.abs(jnp.diag(inertia)))
         wanted = xi[: len(given)] if quasi else system.frame(q) @ jnp.concatenate([free, system.slip(q)])
-        return xi, finite, inertia / jnp.outer(scale, scale), jnp.max(jnp.abs(given - wanted))
+        off, apart = jnp.max(jnp.abs(given - wanted)), manifold.off_manifold(system, q)
+        return xi, finite, inertia / jnp.outer(scale, scale), off, apart
 
     return jax.vmap(facts, (tree, 0, 0))(system, q, velocity)
 

@@ -11,8 +11,8 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import hamel, units
-from discrete_hamel.system import System
-from discrete_hamel.trajectory import Trajectory
+from discrete_hamel.system import System, contact_law
+from discrete_hamel.trajectory import Trajectory, contact_force_at
 
 Quantity = str | Callable[[Any, Any], Any]
 
@@ -60,7 +60,8 @@ def names(system: System) -> dict[str, Callable[[System, Array, Array], Array]]:
     of_xi = {name: _velocity(i) for i, name in enumerate(system.velocities)}
     of_p = {f"p {name}": _momentum(i) for i, name in enumerate(system.velocities[: system.rank])}
     kept = {name: _invariant(name) for name in system.invariants()}
-    return {"energy": hamel.energy, **kept, **of_p, **of_xi, **of_q}
+    contact = {} if contact_law(system) is None else {"contact force": contact_force_at}
+    return {"energy": hamel.energy, **contact, **kept, **of_p, **of_xi, **of_q}
 
 
 def named(quantity: Quantity) -> str:

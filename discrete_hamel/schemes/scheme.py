@@ -15,6 +15,7 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from discrete_hamel import hamel
+from discrete_hamel.manifold import refuse_off_manifold
 from discrete_hamel.newton import NEGLIGIBLE, Report, root
 from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.pytrees import Pytree
@@ -140,8 +141,10 @@ class Scheme(Pytree):
 
 
 def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayLike) -> State:
-    """The state from which `step` sets out: p_0 = mu(q_0, xi_0)."""
+    """The state from which `step` sets out: p_0 = mu(q_0, xi_0); q off `System.holonomic` is refused."""
     q = jnp.asarray(q, float)
+    if not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((system, q))):
+        refuse_off_manifold(system, q)
     scheme = scheme.fitted(system)
     return scheme.start(system, q, hamel.full(system, q, jnp.asarray(xi, float)), jnp.asarray(h, float))
 

@@ -33,6 +33,12 @@ def orthogonality(q: Array, _: Array) -> Array:
     return q @ q
 
 
+def off_rotations(q: Array) -> Array:
+    """The six entries of R^T R - 1 on and above the diagonal, for q = R row by row."""
+    r = q.reshape(3, 3)
+    return (r.T @ r - jnp.eye(3))[np.triu_indices(3)]
+
+
 def rotations_in_space(axes: str) -> dict[str, Callable]:
     """Generators R -> hat(e) R of rotations about the named space axes, of q that begins with R."""
 
@@ -74,6 +80,9 @@ class RigidBody(System):
         """R I omega."""
         return q.reshape(3, 3) @ inertia_matrix(self.inertia) @ xi
 
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q)
+
     def invariants(self) -> dict[str, Invariant]:
         def spatial(i: int) -> Invariant:
             return Invariant(lambda q, xi: self.spatial_momentum(q, xi)[i], "exact")
@@ -81,7 +90,7 @@ class RigidBody(System):
         return {
             "energy": Invariant(self.lagrangian, "exact"),
             **{f"spatial momentum {axis}": spatial(i) for i, axis in enumerate("xyz")},
-            "trace of R^T R": Invariant(orthogonality, "exact"),
+            "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
 
     def symmetries(self) -> dict[str, Callable]:
@@ -133,11 +142,14 @@ class HeavyTop(System):
     def structure(self, q: Array) -> Array:
         return jnp.asarray(SO3)
 
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q)
+
     def invariants(self) -> dict[str, Invariant]:
         return {
             "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
             "vertical momentum": Invariant(lambda q, xi: q[6:] @ inertia_matrix(self.inertia) @ xi, "exact"),
-            "trace of R^T R": Invariant(orthogonality, "exact"),
+            "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
 
     def symmetries(self) -> dict[str, Callable]:
@@ -200,12 +212,15 @@ class LagrangeTop(System):
     def structure(self, q: Array) -> Array:
         return jnp.asarray(SO3)
 
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q)
+
     def invariants(self) -> dict[str, Invariant]:
         return {
             "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
             "vertical momentum": Invariant(lambda q, xi: q[6:] @ self.momentum(xi), "exact"),
             "spin": Invariant(lambda q, xi: xi[2], "exact"),
-            "trace of R^T R": Invariant(orthogonality, "exact"),
+            "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
 
     def symmetries(self) -> dict[str, Callable]:
