@@ -172,7 +172,7 @@ class BallOnSphere(System):
             fits(self, "sphere")
 
     def sample(self) -> dict:
-        """Near the top, spinning fast enough to stay there for a while."""
+        """Near the top, spinning about the normal fast enough to stay there; in the bowl, off its bottom."""
         v = float(self.sphere - self.radius if self.inside else self.sphere + self.radius)
         side = -0.8 if self.inside else 0.8
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.6 * v, 0.0, side * v), "xi": (180.0, 2.0, 240.0), "h": 0.001}

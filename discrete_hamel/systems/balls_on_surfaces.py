@@ -217,8 +217,8 @@ class BallOnSurface(OnSurface):
         roundness.rollable(self, q[9])
 
     def sample(self) -> dict:
-        """On the hoop, rolling around it."""
-        return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.6, 0.2), "xi": (0.5, 3.0, -1.3), "h": 0.01}
+        """On top of the hoop, spinning fast enough to stay there while it rolls around."""
+        return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.6, 0.2), "xi": (0.5, 100.0, -0.3), "h": 0.01}
 
 
 class BallInCylinder(OnSurface):

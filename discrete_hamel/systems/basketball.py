@@ -43,6 +43,6 @@ class BasketballOnHoop(OnSurface):
         fits(self, "hoop")
 
     def sample(self) -> dict:
-        """Down over the top of the rim, spinning: C1 = -40, C2 = 1 at the inner horizontal, which it never reaches."""
+        """Down over the top of the rim, spinning: C1 = -40, C2 = 1 at the inner horizontal, which it never reaches; held from t = 0.15."""
         s = (self.radius + self.wire) * (0.4 - 0.5) * np.pi
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, float(s), 0.0), "xi": (0.0, -20.0, 0.5), "h": 0.001}

@@ -45,9 +45,9 @@ def test_it_is_the_rolling_body(body, across, along, theta, place, omega):
     angles = dh.systems.RollingBodyAngles(support_of_spheroid, (across, along), **body)
     rotations = dh.systems.RollingBody(support_of_spheroid, (across, along), **body)
     state, rate = _in_the_bodys_axes(
-        angles, jnp.concatenate([jnp.array([theta]), place]), jnp.append(omega, (0.0, 0.0))
+        angles, jnp.concatenate([jnp.array([theta]), place]), jnp.concatenate([omega, jnp.zeros(2)])
     )
-    q, xi = state[:11], jnp.append(state[11:], jnp.zeros(3))
+    q, xi = state[:11], jnp.concatenate([state[11:], jnp.zeros(3)])
     qdot, xidot = dh.vector_field(rotations, q, xi)
     assert_same(rate, jnp.concatenate([qdot, xidot[:3]]))
 
