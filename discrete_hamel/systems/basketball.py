@@ -20,7 +20,8 @@ class BasketballOnHoop(OnSurface):
         dOmega1/dpsi = u Omega2,  d(a^2 Omega2)/dpsi = -J a Omega1 / (J + m r^2)                   [MD] (11.1)
         U = m g z + {J Omega1^2 + (J + m r^2) a^2 Omega2^2} / 2,  E = (J + m r^2) v^2 psi'^2 / (2 r^2) + U
 
-    The ball stays on the hoop while v psi'^2 < a theta'^2 cos(psi) + g sin(psi). Energy is bounded. Reference: [MD] 11.
+    The ball stays on the hoop while v psi'^2 < a theta'^2 cos(psi) + g sin(psi), which is
+    `contact_force` > 0; the sample's is held there from t = 0.15 on. Energy is bounded. Reference: [MD] 11.
     """
 
     mass: float = 1.0  # g; the motion is the same for any
@@ -43,6 +44,6 @@ class BasketballOnHoop(OnSurface):
         fits(self, "hoop")
 
     def sample(self) -> dict:
-        """Down over the top of the rim, spinning: C1 = -40, C2 = 1 at the inner horizontal, which it never reaches; held from t = 0.15."""
+        """Down over the top of the rim, spinning: C1 = -40, C2 = 1 at the inner horizontal, which it never reaches."""
         s = (self.radius + self.wire) * (0.4 - 0.5) * np.pi
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, float(s), 0.0), "xi": (0.0, -20.0, 0.5), "h": 0.001}

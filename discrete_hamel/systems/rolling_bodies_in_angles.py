@@ -43,7 +43,7 @@ class RollingBodyAngles(System):
     True
     """
 
-    support: Callable = support_of_spheroid
+    support: Callable = support_of_spheroid  # h(c), the height of the mass centre at c = cos(theta)
     params: Any = (0.8, 0.5)  # m, passed to `support` as second argument unless None
     mass: float = 1.0  # kg
     inertia_across: float = 0.4  # kg m^2, about axes through the mass centre across the body's axis (J1)

@@ -151,6 +151,35 @@ def test_what_has_no_redundant_coordinates_is_projected_onto_its_velocities():
     np.testing.assert_array_equal(xi[3:], table.slip(q))
 
 
+def test_states_for_loops_of_ones_own_are_asked_too():
+    top = CATALOGUE["LagrangeTop"]
+    q, xi = start(top)
+    dh.start(top, dh.DiscreteHamel(), q, xi, h=0.01)
+    with pytest.raises(ValueError, match="holonomic"):
+        dh.start(top, dh.DiscreteHamel(), 1.1 * q, xi, h=0.01)
+    traced = jax.jit(lambda q: dh.start(top, dh.DiscreteHamel(), q, xi, h=0.01).p)
+    assert np.all(np.isfinite(traced(jnp.asarray(1.1 * q))))
+
+
+def test_of_an_ensemble_the_member_that_is_off_is_marked():
+    top = CATALOGUE["LagrangeTop"]
+    q, xi = start(top)
+    found = dh.ensemble(top, np.stack([q, 1.01 * q, q]), xi, h=0.01, steps=3)
+    assert np.flatnonzero(found.failure.values).tolist() == [1]
+    assert "holonomic" in str(found.reason.values[1])
+
+
+def test_in_single_precision_round_off_is_no_fault():
+    """|g| of a rotation rounded to 24 bits is far above what is allowed of one with 53."""
+    from discrete_hamel.manifold import refuse_off_manifold
+
+    top = CATALOGUE["LagrangeTop"]
+    q = jnp.asarray(start(top)[0], jnp.float32)
+    refuse_off_manifold(top, q)
+    with pytest.raises(ValueError, match="holonomic"):
+        refuse_off_manifold(top, q.astype(float) * (1 + 1e-6))
+
+
 def test_no_point_near_is_said():
     with pytest.raises(ValueError, match="no point near"):
         dh.project(CATALOGUE["SphericalPendulum"], [0.0, 0.0, 0.0], [0.1, 0.2])

@@ -75,10 +75,10 @@ def test_steady_motions_are_kept_for_every_tau(name, tau):
     """And in the body's axes they are lost: the same state, by the same scheme."""
     angles, *_ = in_angles(name)
     q, xi = np.array([0.9, 0.3, 0.0, 0.0, 0.0]), np.asarray(angles.steady(0.9, 1.5))
-    run = dh.simulate(angles, q, xi, h=0.1, steps=100, scheme=dh.DiscreteHamel(tau=tau))
-    # where the scheme is unstable round-off grows, by e^4 in these ten seconds at most
+    run = dh.simulate(angles, q, xi, h=0.1, steps=30, scheme=dh.DiscreteHamel(tau=tau))
+    # Kept is not stable: at tau = 1, where the scheme adds energy, round-off grows by a factor of 5 a second.
     assert lost(run) < 1e-12
-    assert np.ptp(run.q[:, 1]) > 10, "it goes around"
+    assert np.ptp(run.q[:, 1]) > 4, "it goes around"
     q = np.concatenate([np.asarray(angles.attitude(jnp.asarray(q))).reshape(9), q[3:]])
     body = dh.simulate(BODIES[name], q, xi, h=0.1, steps=20, scheme=dh.DiscreteHamel(tau=tau), on_failure="mark")
     assert np.nanmax(np.abs(body.q[:, 8] - np.cos(0.9))) > 1e-4
