@@ -34,7 +34,7 @@ class Invariant:
 # What a subclass may have of its own without touching the motion: it describes, checks or draws.
 DESCRIPTION = frozenset(
     ("coordinates", "velocities", "units", "invariants", "symmetries", "check", "check_start", "sample", "shapes")
-    + ("scenery", "normals", "rim", "contact_force", "singular")
+    + ("scenery", "normals", "rim", "contact_force", "singular", "holonomic", "redundant", "frame_margins")
 )
 
 

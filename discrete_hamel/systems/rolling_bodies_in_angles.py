@@ -55,12 +55,6 @@ class RollingBodyAngles(System):
     velocities = ("omega1", "omega2", "omega3", "slip1", "slip2")
     units = SI
 
-    height_at = RollingBody.height_at
-    height = RollingBody.height
-    to_centre = RollingBody.to_centre
-    moments = RollingBody.moments
-    check = RollingBody.check
-
     @classmethod
     def of(cls, body: Any, q: Any, xi: Any) -> tuple["RollingBodyAngles", Array, Array]:
         """The same body in these coordinates, and q and the free quasi-velocities of the state (q, xi) of `body`."""
@@ -69,9 +63,39 @@ class RollingBodyAngles(System):
         lean = jnp.arctan2(jnp.hypot(r[2, 0], r[2, 1]), r[2, 2])
         heading, own = jnp.arctan2(r[0, 2], -r[1, 2]), jnp.arctan2(r[2, 0], r[2, 1])
         c, s = jnp.cos(own), jnp.sin(own)
-        same = cls(*body.shape_of_revolution(), body.mass, moments[0, 0], moments[2, 2], body.gravity)
+        support, params = body.shape_of_revolution()
+        same = cls(
+            support=support,
+            params=params,
+            mass=body.mass,
+            inertia_across=moments[0, 0],
+            inertia_axis=moments[2, 2],
+            gravity=body.gravity,
+        )
         turned = jnp.stack([c * omega1 - s * omega2, s * omega1 + c * omega2, omega3])
         return same, jnp.concatenate([jnp.stack([lean, heading, own]), q[9:]]), turned
+
+    def on_rotations(self) -> RollingBody:
+        """The same body on rotation matrices."""
+        return RollingBody(
+            support=self.support,
+            params=self.params,
+            mass=self.mass,
+            inertia_across=self.inertia_across,
+            inertia_axis=self.inertia_axis,
+            gravity=self.gravity,
+        )
+
+    def to_centre(self, gamma: Array) -> Array:
+        """rho(gamma), along Resal's axes: the same function as in the body's."""
+        return self.on_rotations().to_centre(gamma)
+
+    def moments(self) -> Array:
+        """J, about the mass centre, along Resal's axes as in the body's."""
+        return self.on_rotations().moments()
+
+    def check(self) -> None:
+        self.on_rotations().check()
 
     def gamma(self, q: Array) -> Array:
         """The upward vertical along Resal's axes."""
@@ -95,7 +119,7 @@ class RollingBodyAngles(System):
         return 0.5 * (omega @ self.moments() @ omega + self.mass * centre @ centre)
 
     def potential_energy(self, q: Array) -> Array:
-        return self.mass * self.gravity * self.height_at(jnp.cos(q[0]))
+        return self.mass * self.gravity * self.on_rotations().height_at(jnp.cos(q[0]))
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return self.kinetic_energy(q, xi) - self.potential_energy(q)
@@ -149,14 +173,11 @@ class RollingBodyAngles(System):
 
     def sample(self) -> dict:
         """A leaning body that spins and falls a little: the motion of `RollingBody`'s sample."""
-        sample = self._on_rotations().sample()
-        _, q, xi = self.of(self._on_rotations(), sample["q"], sample["xi"])
+        sample = self.on_rotations().sample()
+        _, q, xi = self.of(self.on_rotations(), sample["q"], sample["xi"])
         return {"q": tuple(float(a) for a in q), "xi": tuple(float(a) for a in xi), "h": 0.01}
-
-    def _on_rotations(self) -> RollingBody:
-        return RollingBody(self.support, self.params, self.mass, self.inertia_across, self.inertia_axis, self.gravity)
 
     def shapes(self, q: Any) -> list[np.ndarray]:
         """The body's surface in space, and its contact."""
         q = np.asarray(q, float)
-        return self._on_rotations().shapes(np.concatenate([np.asarray(self.attitude(q)).reshape(9), q[3:]]))
+        return self.on_rotations().shapes(np.concatenate([np.asarray(self.attitude(q)).reshape(9), q[3:]]))

@@ -20,7 +20,7 @@ def centre(system, q):
     if type(system).__name__ in ROLLING:
         return jnp.stack([q[9], q[10], q[6:9] @ system.to_centre(q[6:9])]), up
     if isinstance(system, dh.systems.RollingBodyAngles):
-        return jnp.stack([q[3], q[4], system.height_at(jnp.cos(q[0]))]), up
+        return jnp.stack([q[3], q[4], system.on_rotations().height_at(jnp.cos(q[0]))]), up
     if isinstance(system, dh.systems.RollingDisk):
         across = system.radius * jnp.sin(q[0])
         place = [q[3] - across * jnp.sin(q[1]), q[4] + across * jnp.cos(q[1]), system.radius * jnp.cos(q[0])]
