@@ -30,7 +30,7 @@ def _xarray() -> Any:
 
 
 def dataset(trajectory: Trajectory) -> Any:
-    """An xarray.Dataset: q, p, xi, v, energy and invariants over `time`; xi_mid and the report over `interval`."""
+    """An xarray.Dataset: q, p, xi, v, energy, invariants and contact force over `time`; the rest over `interval`."""
     xarray = _xarray()
     system = trajectory.system
     velocities = names(system.velocities, "xi", trajectory.xi.shape[1])
@@ -42,6 +42,8 @@ def dataset(trajectory: Trajectory) -> Any:
     }
     for name, values in trajectory.invariants().items():
         nodes[name] = (("time", *(f"{name} {axis}" for axis in range(1, values.ndim))), values)
+    if (force := trajectory.contact_force) is not None:
+        nodes["contact force"] = (("time",), force)
     if trajectory.report is not None:
         report = trajectory.report
         nodes |= {

@@ -33,6 +33,7 @@ _NAMES = {
     "m^2/s^2": ("energy of the centre",),
     "N/m": ("stiffness",),
     "N m": ("weight",),
+    "N": ("contact force",),
     "J": ("energy", "moving energy"),
     "kg m^2/s": ("vertical momentum", "steering momentum", "turning momentum", "rotor momentum", *_MOMENTA),
 }

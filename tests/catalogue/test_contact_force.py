@@ -120,6 +120,8 @@ def test_audits_and_plots_know_it():
     run = dh.simulate(disk, **disk.sample(), steps=200)
     line = dh.audit(run)["least contact force"]
     assert (line.size, line.holds) == (run.contact_force.min(), True)
+    pytest.importorskip("xarray")
+    np.testing.assert_array_equal(run.to_xarray()["contact force"], run.contact_force)
     assert run.plot(dh.plots.power_spectrum, of="contact force") is not None
     hoop = dh.systems.BasketballOnHoop()
     with pytest.warns(dh.ContactLost):
