@@ -31,9 +31,18 @@ class Graph(Pytree):
 
     def frame(self, one_forms: Array) -> Array:
         k, coordinates = one_forms.shape
-        f, s = jnp.array(self.free, int), jnp.array(self.dependent, int)
+        f, s = self._columns()
         block = jnp.linalg.solve(one_forms[:, s], jnp.concatenate([-one_forms[:, f], jnp.eye(k)], axis=1))
         return jnp.zeros((coordinates, coordinates)).at[f, jnp.arange(len(self.free))].set(1.0).at[s].set(block)
+
+    def fields(self, one_forms: Array) -> Array:
+        """u_1..u_m."""
+        f, s = self._columns()
+        block = -jnp.linalg.solve(one_forms[:, s], one_forms[:, f])
+        return jnp.zeros((one_forms.shape[1], len(f))).at[f, jnp.arange(len(f))].set(1.0).at[s].set(block)
+
+    def _columns(self) -> tuple[Array, Array]:
+        return jnp.array(self.free, int), jnp.array(self.dependent, int)
 
     def margin(self, one_forms: Array) -> Array:
         """det A_S over the volume of A's rows: zero where the frame degenerates, of the other sign beyond."""
@@ -64,6 +73,10 @@ class Reflections(Pytree):
         h, _ = self._reflect(one_forms)
         dual = jnp.linalg.solve(one_forms @ one_forms.T, one_forms).T
         return jnp.concatenate([h[:, jnp.array(self.free, int)], dual], axis=1)
+
+    def fields(self, one_forms: Array) -> Array:
+        """u_1..u_m, orthonormal."""
+        return self._reflect(one_forms)[0][:, jnp.array(self.free, int)]
 
     def margin(self, one_forms: Array) -> Array:
         """1 where a row points along its sign and axis, 0 where it points the other way and the frame degenerates."""

@@ -44,6 +44,16 @@ class Around(System):
     def _inner(self) -> Any:
         return self.system  # type: ignore[attr-defined]  # a field of every subclass
 
+    @property
+    def same_motion(self) -> bool:
+        """Whether coordinates, fields and Lagrangian are those of the system within: forces may be more."""
+        own = type(self)
+        return own.frame is Around.frame and own.lagrangian is Around.lagrangian and own.slip is Around.slip
+
+    @property
+    def in_velocities(self) -> Any:  # type: ignore[override]
+        return self._inner.in_velocities if self.same_motion else None
+
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return self._inner.lagrangian(q, xi)
 

@@ -15,6 +15,7 @@ from jax import Array
 
 from discrete_hamel import frames
 from discrete_hamel.adapted import adapted, probes
+from discrete_hamel.around import Around
 from discrete_hamel.pytrees import static
 from discrete_hamel.system import System
 
@@ -76,6 +77,13 @@ def from_constraints(
     return FromConstraints(L, A, b, force, params)
 
 
+def constrained(system: System) -> "FromConstraints | None":
+    """The system from constraints that this one is, or is with forces put on; None for any other."""
+    while isinstance(system, Around) and system.same_motion:
+        system = system._inner
+    return system if isinstance(system, FromConstraints) else None
+
+
 def _call(function: Callable, params: Any, *arguments: Array) -> Array:
     return function(*arguments) if params is None else function(*arguments, params)
 
@@ -123,8 +131,12 @@ class FromVelocities(System):
     force_of: Any = static(default=None)
     params: Any = None
 
+    def in_velocities(self, q: Array, v: Array) -> Array:
+        """L(q, v)."""
+        return _call(self.L_of, self.params, q, v)
+
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        return _call(self.L_of, self.params, q, self.frame(q) @ xi)
+        return self.in_velocities(q, self.frame(q) @ xi)
 
     def frame(self, q: Array) -> Array:
         return jnp.asarray(_call(self.frame_of, self.params, q))
@@ -145,6 +157,7 @@ class FromConstraints(System):
     force_of: Any = static(default=None)
     params: Any = None
     choice: Any = None
+    weights: Any = None
 
     @property
     def rank(self) -> Any:
@@ -171,10 +184,30 @@ class FromConstraints(System):
         b = np.asarray(self.slip(q))
         if b.shape != shape[:1]:
             raise ValueError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
-        return self.replace(choice=adapted(np.asarray(_one_forms(self, probes(np.asarray(q)))), b))
+        choice = adapted(np.asarray(_one_forms(self, probes(np.asarray(q)))), b)
+        return self.replace(choice=choice, weights=_weights(np.asarray(_inertias(self, q))))
+
+    def in_velocities(self, q: Array, v: Array) -> Array:
+        """L(q, v)."""
+        return _call(self.L_of, self.params, q, v)
+
+    def force_in_velocities(self, q: Array, v: Array) -> Array:
+        """f(q, v), a covector in coordinates."""
+        return jnp.zeros_like(v) if self.force_of is None else _call(self.force_of, self.params, q, v)
+
+    def fields(self, q: Array) -> Array:
+        """u_1..u_m, which span D: the frame without its complement."""
+        ready: Any = self.at(q)
+        return ready.choice.fields(self.one_forms(q))
+
+    def components(self, q: Array, v: Array) -> Array:
+        """xi^D of a velocity with A v = b, or of a matrix of such columns with A v = 0 if b is none."""
+        u = self.fields(q)
+        weighed = u.T * self.weights[None]
+        return jnp.linalg.solve(weighed @ u, weighed @ v)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        return _call(self.L_of, self.params, q, self.frame(q) @ xi)
+        return self.in_velocities(q, self.frame(q) @ xi)
 
     def frame(self, q: Array) -> Array:
         ready: Any = self.at(q)
@@ -195,6 +228,18 @@ class FromConstraints(System):
 @jax.jit
 def _one_forms(system: FromConstraints, q: Array) -> Array:
     return jax.vmap(system.one_forms)(q)
+
+
+@jax.jit
+def _inertias(system: FromConstraints, q: Array) -> Array:
+    """d2L/dv_i dv_i at rest: what a unit of each coordinate weighs."""
+    return jnp.diag(jax.hessian(system.in_velocities, 1)(q, jnp.zeros_like(q)))
+
+
+def _weights(inertias: np.ndarray) -> Array:
+    """G: the inertias, in which units cancel; for a coordinate that has none, the least of the others."""
+    good = np.isfinite(inertias) & (inertias > 0)
+    return jnp.asarray(np.where(good, inertias, np.min(inertias[good], initial=np.inf) if good.any() else 1.0))
 
 
 @jax.jit

@@ -80,8 +80,23 @@ def _balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
 @_or(gibbs_appell.balance)
 def balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
     """(mu_j, F_j) for j = 1..m, the two sides of (H) d/dt mu_j = F_j; what the schemes discretise."""
-    mu, force = _balance(system, q, full(system, q, xi))
+    xi = full(system, q, xi)
+    if system.in_velocities is not None:
+        return _balance_in_velocities(system, q, xi)
+    mu, force = _balance(system, q, xi)
     return mu[: system.rank], force[: system.rank]
+
+
+def _balance_in_velocities(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
+    """The same from L(q, v), v = Psi xi, which needs no bracket and no complement of D, but its m fields u_j.
+
+    mu_j = <L_v, u_j>,  F_j = <L_q, u_j> + <L_v, D u_j [v]> + f_j: by the product rule u_j[l] + c^k_ij xi^i mu_k + f_j.
+    """
+    m = system.rank
+    v = system.frame(q) @ xi
+    slope, covector = jax.grad(system.in_velocities, (0, 1))(q, v)
+    fields, turned = jax.jvp(lambda point: system.frame(point)[:, :m], (q,), (v,))
+    return fields.T @ covector, fields.T @ slope + turned.T @ covector + system.force(q, xi)[:m]
 
 
 def hamel_force(system: System, q: ArrayLike, xi: ArrayLike) -> Array:

@@ -97,6 +97,7 @@ class System(Pytree):
     coordinates: ClassVar[tuple[str, ...]] = ()  # names of q, for messages, plots and tables
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
     units: ClassVar[Mapping[str, str]] = {}  # by name: of coordinates, velocities, parameters, invariants; see units.py
+    in_velocities: ClassVar[Any] = None  # L(q, v), where the Lagrangian is given so: then no frame has to be inverted
     clock: ClassVar[Any] = None  # index of the coordinate that is time, t' = 1, if there is one
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -6,20 +6,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel.constructors import constrained
 from discrete_hamel.hamel import balance, full
+from discrete_hamel.schemes.following import FollowingHamel
 from discrete_hamel.schemes.increments import affine, increment, response
-from discrete_hamel.schemes.scheme import CompensatedState, Scheme, State, carried
+from discrete_hamel.schemes.scheme import AtHalf, CompensatedState, Scheme, State, carried
 from discrete_hamel.system import System
-
-
-class _AtHalf:
-    """A property of the method that holds at tau = 1/2 and is another otherwise; the class shows the first."""
-
-    def __init__(self, half: Any, otherwise: Any) -> None:
-        self.half, self.otherwise = half, otherwise
-
-    def __get__(self, scheme: Any, owner: type) -> Any:
-        return self.half if scheme is None or scheme.tau == 0.5 else self.otherwise
 
 
 class DiscreteHamel(Scheme):
@@ -39,9 +31,9 @@ class DiscreteHamel(Scheme):
     tau: float = 0.5
     compensated: bool = False
 
-    order = _AtHalf(2, otherwise=1)
-    symmetric = _AtHalf(True, otherwise=False)
-    conserves = _AtHalf(
+    order = AtHalf(2, otherwise=1)
+    symmetric = AtHalf(True, otherwise=False)
+    conserves = AtHalf(
         ("constraint", "relative equilibria", "quadratic energy", "spatial momentum", "angular momentum"),
         otherwise=("constraint", "relative equilibria", "spatial momentum", "angular momentum"),
     )
@@ -49,6 +41,10 @@ class DiscreteHamel(Scheme):
 
     def __repr__(self) -> str:
         return f"DiscreteHamel(tau={self.tau}{', compensated=True' if self.compensated else ''})"
+
+    def fitted(self, system: System) -> Scheme:
+        """For a system from constraints the tau-rule in frames that follow them."""
+        return FollowingHamel(self.tau) if constrained(system) and not self.compensated else super().fitted(system)
 
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.tau) <= 1:

@@ -56,6 +56,16 @@ def carried(sum: Array, low: Array, change: Array) -> tuple[Array, Array]:
     return total, low - (total - new)
 
 
+class AtHalf:
+    """A property of the method that holds at tau = 1/2 and is another otherwise; the class shows the first."""
+
+    def __init__(self, half: Any, otherwise: Any) -> None:
+        self.half, self.otherwise = half, otherwise
+
+    def __get__(self, scheme: Any, owner: type) -> Any:
+        return self.half if scheme is None or scheme.tau == 0.5 else self.otherwise
+
+
 class Interval(Pytree):
     """What happened between two nodes: its quasi-velocity xi (n components) and the Report of its solve."""
 
