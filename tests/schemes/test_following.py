@@ -89,21 +89,21 @@ def test_units_do_not_matter():
     assert np.max(np.abs(scaled / unit - ends(trailers.from_wheels(), q, 20, t=1.0))) < 1e-11
 
 
+SKATE = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]]))
+
+
 def test_forces_put_on_enter_along_the_fields():
     """Drag on a skate that turns: speed and turning fade alike, at rate k, whatever the fields are called."""
-    skate = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]]))
-    dragged = dh.damped(skate, lambda q, xi: 0.45 * xi @ xi)
+    dragged = dh.damped(SKATE, lambda q, xi: 0.45 * xi @ xi)
     v = np.array([1.3, 0.7 * np.cos(0.2), 0.7 * np.sin(0.2)])
     run = dh.simulate(dragged, q=[0.2, 0, 0], v=v, h=0.01, steps=100, compiled=False)
     assert np.linalg.norm(run.v[-1]) == pytest.approx(np.linalg.norm(v) * np.exp(-0.9), rel=1e-4)
 
 
 def test_headings_may_turn_as_often_as_they_like():
-    """A car that goes round and round, past every heading at which some coordinate velocity cannot be solved for."""
-    q = trailers.start(0)
-    run = dh.simulate(
-        trailers.from_wheels(), q=q, v=trailers.drive_and_turn(jnp.array(q))[:, :2] @ np.array([0.3, 2.5]),
-        h=0.1, steps=1000, compiled=False,
-    )  # fmt: skip
-    assert abs(run.q[-1, 2] - q[2]) > 4 * 2 * np.pi
+    """A skate on its circle, forty times around, past every heading at which a velocity cannot be solved for."""
+    radius = 0.05 / np.sin(0.125)  # of the polygon with sides h v and corners h omega; 0.4 for the circle itself
+    run = dh.simulate(SKATE, q=[0.0, 0.0, -radius], v=[2.5, 1.0, 0.0], h=0.1, steps=1000, compiled=False)
+    assert run.q[-1, 0] == pytest.approx(250.0, abs=1e-10)
     assert np.max(np.abs(run.energy - run.energy[0])) < 1e-12
+    assert np.max(np.abs(np.hypot(run.q[:, 1], run.q[:, 2]) - radius)) < 1e-12
