@@ -11,7 +11,7 @@ from discrete_hamel.hamel import full
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 from discrete_hamel.system import System
 
-POLISHED = 2  # turning by an angle a in half a step, the isometry is off by a^8 / 128
+POLISHED = 3  # turning by an angle a in half a step, the isometry is off by a^16 / 2^15: round-off up to a = 0.2
 
 
 class _Middle(NamedTuple):
