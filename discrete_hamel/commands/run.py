@@ -84,7 +84,9 @@ def execute(options: argparse.Namespace) -> int:
         trajectory.save(options.save)
         print(f"saved to {options.save}")
     if options.plot:
-        trajectory.plot().savefig(options.plot)
+        from discrete_hamel import plots
+
+        plots.save(trajectory.plot(), options.plot)
         print(f"drawn in {options.plot}")
     if options.animate:
         trajectory.animate(options.animate, seconds=options.seconds)

@@ -6,6 +6,7 @@
     dh.plots.power_spectrum(traj, of="theta")
     dh.plots.section(traj, where="r", of=("theta", "p omega"))         # a Poincare section, crossings to round-off
     dh.plots.eigenvalues(dh.spectrum(...))
+    dh.plots.save(traj.plot(), "run.pdf")                              # fonts that can be printed, 200 dots an inch
 
 Matplotlib is imported when something is drawn, never before. Axes name the quantity and, where the system's class says
 it in `units`, its unit: all mechanical systems of the catalogue do, those that are written without dimensions do not.
@@ -25,6 +26,7 @@ from discrete_hamel.plots.look import (
     STYLE,
     VERMILLION,
     YELLOW,
+    save,
     style,
     writable,
 )
@@ -56,6 +58,7 @@ __all__ = [
     "plane_coordinates",
     "power_density",
     "power_spectrum",
+    "save",
     "section",
     "style",
     "velocities",
