@@ -6,6 +6,7 @@ A figure is a module whose docstring is its title (first line) and caption, with
     compute(fast) -> dict of arrays       all the computing; `fast` may shorten what is checked, not what is shown
     draw(data) -> Figure                  all the drawing, from the data alone
     claims(data) -> [(sentence, bool)]    what the figure shows, in words, and whether it is so
+    COLUMN = True                         if it is also to be written for one column (pictures.column), 3.4 inch wide
 
 To add one, write the module and name it in FIGURES, in the order of the page.
 """

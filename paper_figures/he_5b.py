@@ -9,3 +9,4 @@ from paper_figures.pendulum_errors import Kept
 
 ENERGY = Kept("energy", r"$(E - E_0)/|E_0|$", "the relative energy error")
 PARAMETERS, compute, draw, claims = pendulum.PAPER, ENERGY.compute, ENERGY.draw, ENERGY.claims
+COLUMN = True

@@ -28,6 +28,7 @@ HULL = np.array([(-0.28, 0.1), (0.15, 0.42), (0.95, 0.5), (1.12, 0.28), (1.12, -
 POSTS = np.array([(0.9, 0.34), (0.9, -0.34)])  # in the body: only for the eye
 START, XI = (2.0, 1.6, 0.0), (0.25, -1.0)
 H, TIME = 0.01, 8.0
+COLUMN = True
 PARAMETERS: dict[str, Any] = SIZES | {"drawn": DRAWN, "q": START, "xi": XI, "h": H, "time": TIME}
 
 

@@ -27,6 +27,7 @@ H, OFF = 0.02, 1e-2
 RADIUS = 0.35  # of the disk of initial momenta that is carried along
 CARRY = 2.0  # s
 CIRCLES = {"down": (0.0, -1.35), "up": (0.55, 1.0)}
+COLUMN = True
 PARAMETERS: dict[str, Any] = SIZES | {"h": H, "levels": LEVELS, "disk": RADIUS, "carried": CARRY}
 
 

@@ -16,8 +16,8 @@ def mosaic(layout: Any, size: tuple[float, float], **ratios: Any) -> tuple[Any, 
 def column(drawing: Any) -> Any:
     """The figure as wide as a column, its letters as large as before; panels beside each other go below each other.
 
-    Of several rows, or of panels that span some, each keeps its place, and the height stays: such a figure fits a column
-    if its panels are legible at half their width. Legends of the figure go two names to a row.
+    Of several rows, or of panels that span some, each keeps its place, and the height stays: such a figure fits a
+    column if its panels are legible at half their width. Legends of the figure go two names to a row.
     """
     wide, high = drawing.get_size_inches()
     panels = [ax for ax in drawing.axes if ax.get_subplotspec() is not None]

@@ -1,4 +1,4 @@
-"""A written picture is one that can be printed, whoever writes it: TrueType fonts in a PDF, 200 dots an inch in a PNG."""
+"""A written picture can be printed, whoever writes it: TrueType fonts in a PDF, 200 dots an inch in a PNG."""
 
 import re
 import struct
@@ -60,6 +60,10 @@ def test_figures(tmp_path, monkeypatch):
     assert not gallery.write("one", tmp_path, fast=True)["error"]
     assert printable(tmp_path / "one.pdf")
     assert resolution(tmp_path / "one.png") == (200, 1400, 600)
+    assert printable(tmp_path / "one_column.pdf")
+    dots, across, up = resolution(tmp_path / "one_column.png")
+    assert (dots, across) == (200, 680)
+    assert up == pytest.approx(2 * 3.4 * 3.0 / 3.5 * 200, abs=1)  # one panel below the other, each with its shape
 
 
 def test_run_plot(tmp_path):

@@ -64,8 +64,8 @@ def style() -> AbstractContextManager:
 def save(figure: Any, path: Any, title: str = "") -> None:
     """Write a figure as the style has it: TrueType fonts (Type 42), 200 dots an inch, no date; `title` as its own.
 
-    `figure.savefig` asks Matplotlib's settings when it writes, not when it draws: outside `style()` it would embed Type 3
-    fonts, which publishers refuse, at another resolution, and set formulas and late ticks in other fonts.
+    `figure.savefig` asks Matplotlib's settings when it writes, not when it draws: outside `style()` it would embed
+    Type 3 fonts, which publishers refuse, at another resolution, and set formulas and late ticks in other fonts.
 
     >>> import tempfile, discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh()
