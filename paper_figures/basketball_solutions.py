@@ -90,7 +90,7 @@ class Solution(NamedTuple):
                 off < TOLERANCE,
             ),
             (f"{even} is even and {odd} is odd, within 1e-10 ({uneven:.0e})", uneven < TOLERANCE),
-            (f"at psi/pi = {where} both have the known values, to their last digits", all(met)),
+            (f"at psi/pi = {where} both are those of (11.1) by DOP853, to the last digits computed", all(met)),
             (f"so have their extremes on [0, 4 pi]: {_in_words(names, ends)}", all(right)),
             *_turn(data["monodromy"]),
             (
@@ -146,7 +146,8 @@ def _turn(after: np.ndarray) -> list[tuple[str, bool]]:
         and agrees(exponent, "1.1073586")
     )
     sentence = (
-        "[T] it is not periodic: a turn of 2 pi has determinant 1, trace -3.3567847, multipliers -3.0263541 and "
-        f"-0.3304306, so solutions change sign and grow by e^{exponent:.7f}; f11(2 pi) = f22(2 pi)"
+        "it is not periodic, as [MD] says of figure 11.3: a turn of 2 pi has determinant 1, trace -3.3567847, "
+        f"multipliers -3.0263541 and -0.3304306, so solutions change sign and grow by e^{exponent:.7f}; "
+        "f11(2 pi) = f22(2 pi)"
     )
     return [(sentence, bool(good and abs(after[0] - after[3]) < 1e-9 * abs(after[0])))]

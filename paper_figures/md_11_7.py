@@ -168,12 +168,12 @@ def _of_the_maximum(data: dict[str, Any]) -> list[tuple[str, bool]]:
     return [
         (
             f"the maximum is at {top / np.pi:.6f} pi, {-np.degrees(top):.1f} degrees below the horizontal, with U = "
-            f"{u:.3f} cm^2/s^2: the known digits, by the kept momenta and by DOP853 on (11.1), which agree within 1e-9",
+            f"{u:.3f} cm^2/s^2, a root of U' by the kept momenta and by DOP853 on (11.1), which agree within 1e-9",
             agrees(top / np.pi, printed[3]) and agrees(u, printed[4]) and bool(abs(top - by_formula) < 1e-9),
         ),
         (
-            f"[T] reads it off the plot as -0.12 pi, about 21 degrees: {high:.1f} degrees too high; U is so flat there "
-            f"that it is only {100 * (1 - u_read / u):.2f} % less",
+            f"[MD] reads it off figure 11.7 as -0.12 pi, about 21 degrees: {high:.1f} degrees too high; U is so flat "
+            f"there that it is only {100 * (1 - u_read / u):.2f} % less",
             bool(0.0005 < 1 - u_read / u < 0.0015 and 2 < high < 4),
         ),
         (
@@ -199,14 +199,17 @@ def _of_the_orbits(data: dict[str, Any]) -> list[tuple[str, bool]]:
     out = data["lost"][:count][kept] / np.pi
     return [
         (
-            "[T] orbits with less energy turn where E = U(psi), in runs of the whole ball (1e-6 pi, as h^2 has it), "
-            "and come back through the horizontal",
+            "[MD] on figure 11.7: orbits with less energy turn where E = U(psi), in runs of the whole ball (1e-6 pi, "
+            "as h^2 has it), and come back through the horizontal",
             bool(np.all(turned) and np.all(data["crossings"][:count] == 1)),
         ),
-        ("[T] they do not pass the horizontal again: U' < 0 from psi = 0 to pi", bool(np.all(data["above"] < 0))),
         (
-            f"turning at {', '.join(f'{x:g}' for x in TURNS)} pi they cross psi = 0 with the known rates, stay below "
-            f"for the known {times} s and go the known {turns} turns around the hoop, to the last digit",
+            "[MD] on figure 11.7: they do not pass the horizontal again: U' < 0 from psi = 0 to pi",
+            bool(np.all(data["above"] < 0)),
+        ),
+        (
+            f"turning at {', '.join(f'{x:g}' for x in TURNS)} pi they cross psi = 0 at their rates, stay below "
+            f"for {times} s and go {turns} turns around the hoop, as by Newton and Euler, to the last digit",
             all(met),
         ),
         (
@@ -227,8 +230,8 @@ def _of_the_asymptotic_orbit(data: dict[str, Any]) -> list[tuple[str, bool]]:
     off, turned = data["rest"]
     return [
         (
-            f"[T] one orbit takes for ever: it crosses with {rate:.6f} rad/s and comes to the maximum at the rate "
-            f"{growth:.3f} 1/s; that of the run is {approach:.2f}, within 1 %",
+            f"[MD] on figure 11.7: one orbit takes for ever: it crosses with {rate:.6f} rad/s and comes to the maximum "
+            f"at the rate {growth:.3f} 1/s; that of the run is {approach:.2f}, within 1 %",
             agrees(rate, "7.571904") and agrees(growth, "17.165") and abs(approach / growth - 1) < 0.01,
         ),
         (
@@ -239,7 +242,7 @@ def _of_the_asymptotic_orbit(data: dict[str, Any]) -> list[tuple[str, bool]]:
             and bool(off < 1e-7 and abs(turned - 0.5 * around) < 1e-6),
         ),
         (
-            f"[T] with more energy, at {THROUGH} times that rate, it falls through the hoop",
+            f"[MD] on figure 11.7: with more energy, at {THROUGH} times that rate, it falls through the hoop",
             bool(data["lowest"][-1] < -0.5 * np.pi and data["crossings"][-1] == 0),
         ),
     ]
