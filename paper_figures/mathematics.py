@@ -168,6 +168,11 @@ def _row(tokens: Sequence[Token]) -> str:
     while at < len(tokens):
         token = tokens[at]
         if token.text == "^":
+            index = NAME.match(tokens[at + 1].text) if tokens[at + 1].kind == "name" else None
+            if index and index[4]:  # c^k_ij
+                parts[-1] = f"<msubsup>{parts[-1]}<mi>{index[4]}</mi>{_letter(index[1] + index[2])}</msubsup>"
+                at += 2
+                continue
             power, at = _piece(tokens, at + 1)
             parts[-1] = f"<msup>{parts[-1]}{power}</msup>"
         elif token.kind == "space":
@@ -189,18 +194,25 @@ def _piece(tokens: Sequence[Token], at: int) -> tuple[str, int]:
         after = at + 1 + (tokens[at + 1 : at + 2] == [Token("space", " ")])
         if after < len(tokens):
             inner, after = _piece(tokens, after)
-            return f"<msqrt>{inner.removeprefix('<mrow><mo>(</mo>').removesuffix('<mo>)</mo></mrow>')}</msqrt>", after
+            return (
+                f"<msqrt>{inner.removeprefix('<mrow>' + _fence('(')).removesuffix(_fence(')') + '</mrow>')}</msqrt>",
+                after,
+            )
     if token.kind == "bracket":
         depth, end = 1, at + 1
         while depth:
             depth += (tokens[end].text in OPENING) - (tokens[end].text in CLOSING)
             end += 1
         closing = tokens[end - 1].text
-        return f"<mrow><mo>{token.text}</mo>{_row(tokens[at + 1 : end - 1])}<mo>{closing}</mo></mrow>", end
+        return f"<mrow>{_fence(token.text)}{_row(tokens[at + 1 : end - 1])}{_fence(closing)}</mrow>", end
     if token.kind == "operator" and token.text in ("-", "+") and at + 1 < len(tokens) and tokens[at - 1].text == "^":
         inner, end = _piece(tokens, at + 1)
         return f"<mrow><mo>{SIGNS.get(token.text, token.text)}</mo>{inner}</mrow>", end
     return _single(token), at + 1
+
+
+def _fence(bracket: str) -> str:
+    return f'<mo stretchy="false">{bracket}</mo>'
 
 
 def _single(token: Token) -> str:

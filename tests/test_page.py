@@ -37,6 +37,7 @@ def test_powers_roots_and_indices_are_markup():
     assert "<msup><mi>h</mi><mn>2</mn></msup>" in typeset("of h^2")
     assert "<msqrt>" in typeset("sqrt(1 + J/(m a^2))")
     assert "<msub><mi>γ</mi><mi>k</mi></msub>" in typeset("at gamma_k")
+    assert "<msubsup><mi>c</mi><mi>ij</mi><mi>k</mi></msubsup>" in typeset("c^k_ij xi^i")
     assert "<msubsup><mi>p</mi><mn>1</mn><mo>′</mo></msubsup>" in typeset("p1' = 0")
 
 
