@@ -81,7 +81,7 @@ def test_readme_picture(tmp_path):
 
 def test_bench(tmp_path):
     report = pytest.importorskip("benchmarks.report", reason="the benchmarks are not part of what is distributed")
-    kinds = {f"{kind}, ns a step": 100.0 for kind in ("C", "ours", "dh.simulate", "plain")}
+    kinds = {f"{kind}, ns a step": 100.0 for kind in ("C", "loop", "dh.simulate", "plain")}
     about = {"name": "trajectory", "rows": [{"system": "disk", "steps": 10_000} | kinds], "error": ""}
     report.write(about, tmp_path)
     assert resolution(tmp_path / "trajectory.png")[0] == 200
