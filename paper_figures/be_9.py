@@ -23,9 +23,13 @@ PARAMETERS = {"figures": {kind: [case.figure for case in SPRING if case.kind == 
 
 
 def compute(_: bool) -> dict[str, Any]:
-    """The initial rates of (v1, v2, theta) of each figure's case."""
-    rates = [dh.vector_field(case.system, jnp.asarray(case.q), jnp.asarray(case.z))[1] for case in SPRING]
-    return {"figure": np.array([case.figure for case in SPRING]), "rates": np.array(rates)}
+    """The velocities of both points and the initial rates of (v1, v2, theta), of each figure's case."""
+    fields = [dh.vector_field(case.system, jnp.asarray(case.q), jnp.asarray(case.z)) for case in SPRING]
+    return {
+        "figure": np.array([case.figure for case in SPRING]),
+        "velocities": np.array([velocity for velocity, _ in fields]),
+        "rates": np.array([rates for _, rates in fields]),
+    }
 
 
 def draw(data: dict[str, Any]) -> Any:
@@ -47,11 +51,17 @@ def draw(data: dict[str, Any]) -> Any:
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     across = np.array([case.kind in "AB" for case in SPRING])
     alike = np.array([case.v1 == case.v2 for case in SPRING])
-    filed = [np.sign(case.v1 * case.v2) == KINDS[case.kind][0] for case in SPRING]
-    turned = [(abs(np.cos(case.theta)) < 1e-15) == (case.kind in "AB") for case in SPRING]
+    first, second = data["velocities"][:, :2], data["velocities"][:, 2:]
+    filed = np.sign(np.sum(first * second, axis=1)) == [KINDS[case.kind][0] for case in SPRING]
+    segments = np.array([case.q[2:] - case.q[:2] for case in SPRING])
+    turned = (np.abs(np.sum(first * segments, axis=1)) < 1e-12) == across
     speeds, turning = np.abs(data["rates"][:, :2]).min(axis=1), np.abs(data["rates"][:, 2])
     return [
-        ("the cases of figures 10 to 32 are of the kinds that the text says", all(filed) and all(turned)),
+        (
+            "in figures 10 to 32 the library's two velocities start with the sense, and across the segment or not, "
+            "that the text says of their kinds",
+            bool(np.all(filed) and np.all(turned)),
+        ),
         ("across the spring it changes neither speed at first (A, B)", bool(np.all(speeds[across] < 1e-12))),
         ("inclined to it, it changes both (C, D)", bool(np.all(speeds[~across] > 0.1))),
         (
