@@ -117,7 +117,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
         ("omega and v are constant ([HE] 4.7, 4.12)", bool(np.max(np.ptp(data["xi"], axis=0)) < exact)),
         ("the contact point stays on a circle", bool(np.max(np.abs(np.abs(at - centre) - radius)) < exact)),
         (
-            f"all points of the string have the sleigh's speed: each goes v h in every step, to round-off ({uneven:.0e})",
+            f"all points of the string have the sleigh's speed: each goes v h in a step, to round-off ({uneven:.0e})",
             uneven < exact,
         ),
         ("the string has not stretched (1e-13)", bool(np.max(data["stretch"]) < 1e-13)),

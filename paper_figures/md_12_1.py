@@ -175,7 +175,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     ]
 
 
-def _wheels_roll(path: np.ndarray, h: float) -> tuple[float, float]:
+def _wheels_roll(path: np.ndarray, h: float) -> tuple[np.floating, np.floating]:
     """Greatest speed across a wheel, and of a hub along its wheel beyond r times the wheel's rate, by differences."""
     q, v = path[1:-1], (path[2:] - path[:-2]) / (2 * h)
     skids, slips = [], []
@@ -186,4 +186,4 @@ def _wheels_roll(path: np.ndarray, h: float) -> tuple[float, float]:
         along = np.stack([np.cos(q[:, own]), np.sin(q[:, own])], axis=1)
         slips.append(np.abs(np.sum(hub * along, axis=1) - R * v[:, rate]))
         skids.append(np.abs(hub[:, 1] * along[:, 0] - hub[:, 0] * along[:, 1]))
-    return float(np.max(skids)), float(np.max(slips))
+    return np.max(skids), np.max(slips)
