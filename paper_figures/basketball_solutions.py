@@ -146,7 +146,7 @@ def _turn(after: np.ndarray) -> list[tuple[str, bool]]:
         and agrees(exponent, "1.1073586")
     )
     sentence = (
-        "it is not periodic, as [MD] says of figure 11.3: a turn of 2 pi has determinant 1, trace -3.3567847, "
+        "it is not periodic, as [MD] says of its plots: a turn of 2 pi has determinant 1, trace -3.3567847, "
         f"multipliers -3.0263541 and -0.3304306, so solutions change sign and grow by e^{exponent:.7f}; "
         "f11(2 pi) = f22(2 pi)"
     )
