@@ -18,6 +18,7 @@ FUNCTIONS = {"sqrt", "sin", "cos", "tan", "cot", "tanh", "cosh", "sinh", "log", 
 UNITS = "kg|cm|mm|mJ|ms|ns|rad|deg|Hz|m|s|g|J|N"
 SIGNS = {"+-": "±", "->": "→", "<=": "≤", ">=": "≥", "!=": "≠", "*": "·", "-": "−"}
 ARTICLES = {"a", "A", "I"}
+SHORT = 24  # letters of a formula that is not broken into lines
 DIFFERENTIALS = {"dl", "dq", "dr", "ds", "dt", "dx", "dy"}
 OPENING, CLOSING = "([{", ")]}"
 
@@ -80,9 +81,22 @@ def typeset(text: str) -> str:
     tokens, made, at = _tokens(text), [], 0
     while at < len(tokens):
         run = _run(tokens, at)
-        made.append(f"<math>{_row(run)}</math>" if run else html.escape(tokens[at].text))
+        made.append("<wbr>".join(f"<math>{_row(part)}</math>" for part in _parts(run)) or html.escape(tokens[at].text))
         at += max(len(run), 1)
-    return "".join(made)
+    # A tolerance in brackets stays on one line with them.
+    return re.sub(r"\((<math>(?:(?!</math>).)*</math>)\)", r'<span class="whole">(\1)</span>', "".join(made))
+
+
+def _parts(run: Sequence[Token]) -> list[Sequence[Token]]:
+    """A formula whole, or if it is long the parts between which a line may end: after operators outside of brackets."""
+    if sum(len(token.text) for token in run) <= SHORT:
+        return [run] if run else []
+    depth, cuts = 0, [0]
+    for place, token in enumerate(run[:-1]):
+        depth += (token.text in OPENING) - (token.text in CLOSING)
+        if not depth and place > cuts[-1] and token.text in ("=", "<", ">", "<=", ">=", "+", "-"):
+            cuts.append(place + 1)
+    return [run[i:j] for i, j in zip(cuts, [*cuts[1:], len(run)], strict=True)]
 
 
 def _tokens(text: str) -> list[Token]:

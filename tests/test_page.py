@@ -33,6 +33,12 @@ def test_formulas_in_prose(text, wanted):
     assert plain(typeset(text)) == wanted
 
 
+def test_a_long_formula_may_be_broken_after_an_operator_outside_of_brackets():
+    text = typeset("U_c = p1^2/2A + p2^2/2(m R^2 + B) + m g R cos theta")
+    assert text.count("<wbr>") == 3
+    assert "<wbr>" not in typeset("p2 = m (R + B)")
+
+
 def test_powers_roots_and_indices_are_markup():
     assert "<msup><mi>h</mi><mn>2</mn></msup>" in typeset("of h^2")
     assert "<msqrt>" in typeset("sqrt(1 + J/(m a^2))")
@@ -44,7 +50,7 @@ def test_powers_roots_and_indices_are_markup():
 class Balanced(html.parser.HTMLParser):
     """Every element that is opened is closed, in order; what the page links to."""
 
-    VOID = ("meta", "img", "br", "mspace")
+    VOID = ("meta", "img", "br", "wbr", "mspace")
 
     def __init__(self):
         super().__init__()

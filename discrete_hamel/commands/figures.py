@@ -9,7 +9,8 @@ from discrete_hamel.names import chosen
 ABOUT = """Write the papers' figures as PDF and PNG, with their data, and check what each of them claims.
 
 Every figure computes its own data and says in words what it shows; DIR/index.html has all of them, by papers, their
-claims ticked or crossed, and the papers' slips. Those that fit are also written for one column. The exit status is 1 if a claim does not hold. All together take some minutes."""
+claims ticked or crossed, and the papers' slips. Those that fit are also written for one column. The exit status is 1 if
+a claim does not hold. All together take some minutes."""
 
 EXAMPLES = """examples:
   discrete-hamel figures --list                what there is
