@@ -18,7 +18,7 @@ FUNCTIONS = {"sqrt", "sin", "cos", "tan", "cot", "tanh", "cosh", "sinh", "log", 
 UNITS = "kg|cm|mm|mJ|ms|ns|rad|deg|Hz|m|s|g|J|N"
 SIGNS = {"+-": "±", "->": "→", "<=": "≤", ">=": "≥", "!=": "≠", "*": "·", "-": "−"}
 ARTICLES = {"a", "A", "I"}
-SHORT = 24  # letters of a formula that is not broken into lines
+SHORT, LONG = 24, 40  # letters of a formula that is not broken into lines; of one that scrolls where there is no room
 DIFFERENTIALS = {"dl", "dq", "dr", "ds", "dt", "dx", "dy"}
 OPENING, CLOSING = "([{", ")]}"
 
@@ -81,10 +81,16 @@ def typeset(text: str) -> str:
     tokens, made, at = _tokens(text), [], 0
     while at < len(tokens):
         run = _run(tokens, at)
-        made.append("<wbr>".join(f"<math>{_row(part)}</math>" for part in _parts(run)) or html.escape(tokens[at].text))
+        made.append("<wbr>".join(map(_formula, _parts(run))) or html.escape(tokens[at].text))
         at += max(len(run), 1)
     # A tolerance in brackets stays on one line with them.
     return re.sub(r"\((<math>(?:(?!</math>).)*</math>)\)", r'<span class="whole">(\1)</span>', "".join(made))
+
+
+def _formula(run: Sequence[Token]) -> str:
+    """A run of tokens as MathML; one that may be wider than a narrow page in a box of its own, which scrolls."""
+    formula = f"<math>{_row(run)}</math>"
+    return f'<span class="long">{formula}</span>' if sum(len(token.text) for token in run) > LONG else formula
 
 
 def _parts(run: Sequence[Token]) -> list[Sequence[Token]]:

@@ -32,6 +32,7 @@ HEAD = """<!doctype html>
   a:hover { text-decoration: underline }
   math { font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", math, Georgia, serif; white-space: nowrap }
   .whole { white-space: nowrap }
+  .long { display: inline-block; max-width: 100%; overflow-x: auto; vertical-align: bottom }
   .about, small, pre { color: var(--pale) }
   .about { margin: 0 0 1rem }
   section { border-top: 1px solid var(--rule); margin-top: 2.5rem; padding-top: 0.25rem }
