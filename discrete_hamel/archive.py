@@ -78,18 +78,35 @@ def load(path: Any, *, system: System | None = None, scheme: Scheme | None = Non
     given, since a store holds no code; it is compared with what the store says of it. A damaged file raises
     StoreDamaged, which names it, when something in it is asked for; all else can be read.
     """
-    contents = Contents(place(path))
+    contents = Contents(place(path)).require_arrays()
     told = contents.manifest
-    missing = [name for name in ("time", "q", "p", "xi") if name not in contents.arrays]
-    if missing:
-        raise StoreDamaged(f"{path} has no array {missing[0]!r}.")
-    start = jnp.asarray(told["start"]["q"]), jnp.asarray(told["start"]["xi"])
+    start = jnp.asarray(told["start"]["q"], float), jnp.asarray(told["start"]["xi"], float)
     ready, rule = _made_by(told, system, scheme, start[0], path)
     if rule is None:
         return stored_trajectory(contents, ready, None, None, None)
-    h = jnp.asarray(told["h"])
-    like = jax.eval_shape(rule.start, ready, *start, h)
+    h = jnp.asarray(told["h"], float)
+    try:
+        like = jax.eval_shape(rule.start, ready, *start, h)
+    except Exception as error:
+        if system is not None or scheme is not None:
+            raise  # in the user's own code, which is to be seen
+        raise StoreDamaged(f"{path} is damaged: its parts do not fit together ({type(error).__name__}).") from error
+    if like.p.shape != contents.columns["p"].shape:
+        raise StoreDamaged(f"{path} is damaged: 'p' is {contents.columns['p'].shape} a row, not {like.p.shape}.")
     return stored_trajectory(contents, ready, rule, h, like)
+
+
+def _whole(described_as: dict[str, Any], catalogue: Any, path: Any) -> Any:
+    """`rebuilt`, with parameters that the system or scheme itself would take."""
+    try:
+        found = rebuilt(described_as, catalogue)
+        if isinstance(found, System | Scheme):
+            checks.finite_parameters(found)
+        if isinstance(found, System):
+            found.check()
+    except ValueError as error:
+        raise StoreDamaged(f"{path} is damaged: {error}") from None
+    return found
 
 
 def _made_by(told: dict[str, Any], system: Any, scheme: Any, q: jax.Array, path: Any) -> tuple[Any, Any]:
@@ -98,10 +115,10 @@ def _made_by(told: dict[str, Any], system: Any, scheme: Any, q: jax.Array, path:
         raise ValueError(f"{path} holds a reference solution, which no scheme has made; leave out scheme=...")
     if not isinstance(system, System | None) or not isinstance(scheme, Scheme | None):
         raise TypeError(f"load takes a System and a Scheme (instances); got system={system!r}, scheme={scheme!r}.")
-    ready = rebuilt(told["system"], systems) if system is None else checks.canonical(system).at(q)
+    ready = _whole(told["system"], systems, path) if system is None else checks.canonical(system).at(q)
     rule = scheme
     if told["scheme"] is not None:
-        rule = rebuilt(told["scheme"], schemes) if scheme is None else scheme
+        rule = _whole(told["scheme"], schemes, path) if scheme is None else scheme
     lacking = {} if ready is not None else {"system": told["system"]["class"]}
     if rule is None and told["scheme"] is not None:
         lacking["scheme"] = told["scheme"]["class"]

@@ -23,7 +23,7 @@ from discrete_hamel.stores import files, requests
 from discrete_hamel.stores.columns import Column
 from discrete_hamel.stores.lock import Lock
 from discrete_hamel.stores.manifest import described, differences, versions
-from discrete_hamel.stores.reading import METADATA, checksum
+from discrete_hamel.stores.reading import METADATA, checksum, verified
 
 KIND = "ensemble 1"
 LOCK = "member/.lock"  # beside a label, where readers of Zarr do not look
@@ -105,7 +105,7 @@ class Shards:
                 metadata |= column.metadata(self.members)
                 (place / column.name).mkdir()
             for name, (dimension, values) in beside.items():
-                label = Column(name, (dimension,), _stored(values).dtype, len(values), ())
+                label = Column(name, (dimension,), _stored(values).dtype, max(1, len(values)), ())
                 metadata |= label.metadata(len(values))
                 (place / name).mkdir()
                 batch.put(label.file(place, 0), label.encoded(_stored(values)))
@@ -201,10 +201,11 @@ def _stored(values: np.ndarray) -> np.ndarray:
 def stored_manifest(path: Path) -> dict[str, Any]:
     """What an ensemble's store says it was made from."""
     try:
-        metadata = json.loads((path / METADATA).read_bytes())["metadata"]
-        made_from = json.loads(metadata[".zattrs"]["discrete_hamel"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise ValueError(f"{path} is not the store of an ensemble, or its {METADATA} is damaged.") from None
+        _, made_from = verified(path)
+    except StoreDamaged:
+        raise
+    except (OSError, ValueError):
+        raise ValueError(f"{path} is not the store of an ensemble.") from None
     if made_from.get("kind") != KIND:
         raise ValueError(f"{path} is the store of one run, not of an ensemble; dh.load reads it.")
     return made_from

@@ -17,6 +17,7 @@ from discrete_hamel.stores import files
 NAME = re.compile(r"[^\W.][^/\\\x00-\x1f]*")  # no way out of the store, and nothing hidden
 MISSING = {"f": "NaN"}  # what others show where a chunk is missing; for whole numbers xarray would take it as a mark
 TYPE = re.compile(r"\|b1|<[fi][48]|<U\d{1,4}")
+LARGEST = 1 << 62  # bytes: what is beyond no index can reach
 CHECK = [{"id": "crc32"}]  # Zarr's own filter, so that every reader of Zarr verifies the chunks
 
 
@@ -90,16 +91,24 @@ def named(name: Any) -> str:
 
 
 def column_of(name: str, metadata: dict[str, Any]) -> tuple[Column, int]:
-    """The column that the metadata of a store describe, and its rows."""
-    array, attributes = metadata[f"{name}/.zarray"], metadata[f"{name}/.zattrs"]
-    rows, *shape = (int(size) for size in array["shape"])
-    chunk = int(array["chunks"][0])
-    if not TYPE.fullmatch(array["dtype"]) or array["filters"] != CHECK or array["compressor"] is not None:
+    """The column that the metadata of a store describe, and its rows; a ValueError says what is wrong with them."""
+    array, attributes = metadata[f"{name}/.zarray"], metadata.get(f"{name}/.zattrs")
+    sizes, chunks, dtype = (array.get(key) if isinstance(array, dict) else None for key in ("shape", "chunks", "dtype"))
+    dimensions = attributes.get("_ARRAY_DIMENSIONS") if isinstance(attributes, dict) else None
+    lists = all(isinstance(values, list) for values in (sizes, chunks, dimensions))
+    if not lists or not len(sizes) == len(chunks) == len(dimensions) > 0:
+        raise ValueError(f"the array {name!r} has no shape, chunks and dimensions that belong together.")
+    if not isinstance(dtype, str) or not TYPE.fullmatch(dtype):
         raise ValueError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
-    if rows < 0 or chunk < 1 or any(size < 0 for size in shape):
-        raise ValueError(f"the array {name!r} has the shape {array['shape']} in chunks of {chunk}.")
-    dimensions = tuple(str(dimension) for dimension in attributes["_ARRAY_DIMENSIONS"])
-    return Column(named(name), dimensions, np.dtype(array["dtype"]), chunk, tuple(shape)), rows
+    if array.get("filters") != CHECK or array.get("compressor") is not None:
+        raise ValueError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
+    if not all(type(size) is int and size >= 0 for size in (*sizes, *chunks)) or chunks[0] < 1:
+        raise ValueError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}.")
+    if max(math.prod(sizes), math.prod(chunks)) * np.dtype(dtype).itemsize >= LARGEST:
+        raise ValueError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}, beyond any memory.")
+    if not all(isinstance(dimension, str) for dimension in dimensions):
+        raise ValueError(f"the array {name!r} has dimensions without names.")
+    return Column(named(name), tuple(dimensions), np.dtype(dtype), chunks[0], tuple(sizes[1:])), sizes[0]
 
 
 class StoredArray(np.lib.mixins.NDArrayOperatorsMixin):

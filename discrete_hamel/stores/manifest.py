@@ -13,6 +13,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import checks, schemes
+from discrete_hamel.failures import StoreDamaged
 from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.pytrees import is_static
 from discrete_hamel.schemes.scheme import Scheme
@@ -155,16 +156,36 @@ def rebuilt(described_as: dict[str, Any], catalogue: Any) -> Any:
 
     None if it cannot be made from data alone.
     """
-    name = described_as["class"]
-    if name not in catalogue.__all__:
+    kind = getattr(catalogue, described_as["class"], None) if described_as["class"] in catalogue.__all__ else None
+    if not isinstance(kind, type):
         return None
     try:
-        blank = checks.canonical(getattr(catalogue, name)(**_believed(described_as["fields"])))
-    except (TypeError, ValueError):
+        blank = checks.canonical(kind(**_believed(described_as["fields"])))
+    except StoreDamaged:
+        raise
+    except (TypeError, ValueError, ArithmeticError, LookupError):
         return None  # has fields without defaults, or has never been made like this
     if NOWHERE.sub("", str(jax.tree.structure(blank))) != described_as["structure"]:
         return None
-    return jax.tree.unflatten(jax.tree.structure(blank), [jnp.asarray(v) for v in described_as["leaves"].values()])
+    return jax.tree.unflatten(jax.tree.structure(blank), _leaves(blank, described_as))
+
+
+FITTING = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}  # kinds of stored numbers that may stand for a kind
+
+
+def _leaves(blank: Any, described_as: dict[str, Any]) -> list[Array]:
+    """The stored leaves in the order of an object of the same class, each a number where that has one."""
+    like = {
+        jax.tree_util.keystr(path).lstrip("."): np.asarray(leaf)
+        for path, leaf in jax.tree_util.tree_leaves_with_path(blank)
+    }
+    stored = {name: np.asarray(value) for name, value in described_as["leaves"].items()}
+    if set(like) != set(stored):
+        raise StoreDamaged(f"its {described_as['class']} has the parameters {sorted(stored)}, not {sorted(like)}.")
+    for name, leaf in like.items():
+        if stored[name].dtype.kind not in FITTING.get(leaf.dtype.kind, ""):
+            raise StoreDamaged(f"the parameter {name!r} of its {described_as['class']} is {stored[name].tolist()}.")
+    return [jnp.asarray(stored[name].astype(leaf.dtype)) for name, leaf in like.items()]
 
 
 def _believed(fields: dict[str, Any]) -> dict[str, Any]:
@@ -181,9 +202,9 @@ def restored(leaves: list[Any], like: Any) -> Any:
     """A pytree like `like` (shapes and types) from its leaves as plain data."""
     shapes = jax.tree.leaves(like)
     if len(leaves) != len(shapes):
-        raise ValueError(f"the stored state has {len(leaves)} parts, the scheme's has {len(shapes)}.")
+        raise StoreDamaged(f"its state has {len(leaves)} parts, the scheme's has {len(shapes)}.")
     arrays = [jnp.asarray(np.asarray(leaf, shape.dtype)) for leaf, shape in zip(leaves, shapes, strict=True)]
     for array, shape in zip(arrays, shapes, strict=True):
         if array.shape != shape.shape:
-            raise ValueError(f"a part of the stored state has shape {array.shape}, the scheme's has {shape.shape}.")
+            raise StoreDamaged(f"a part of its state has shape {array.shape}, the scheme's has {shape.shape}.")
     return jax.tree.unflatten(jax.tree.structure(like), arrays)

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax import Array
 
-from discrete_hamel.failures import PHYSICAL, RunFailed, StoreFailed
+from discrete_hamel.failures import PHYSICAL, RunFailed, StoreDamaged, StoreFailed
 from discrete_hamel.records import Point, Stopped
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.stores import layout
@@ -81,6 +81,7 @@ class Recording:
             contents = Contents(self.path)
             told = contents.manifest
             self._compare(told, nodes)
+            contents.require_arrays()
             columns = contents.columns.values()
             along_time = Table([c for c in columns if c.dimensions[0] == "time"], layout.RUN, self._derived)
             along_intervals = Table([c for c in columns if c.dimensions[0] == "interval"])
@@ -127,7 +128,7 @@ class Recording:
                 f"{self.path} cannot be resumed: it was made on the {told['path'][0]} path, this run takes the "
                 f"{path[0]} path ({path[1] or 'compiled=True'}), and they may differ in the last bit."
             )
-        self.point = Point(restored(told["state"], state), told["finished"], told["plain_until"])
+        self.point = Point(_restored(told, state, self.path), told["finished"], told["plain_until"])
         if told["failure"]:
             kind = {failure.__name__: failure for failure in PHYSICAL}[told["failure"][0]]
             self.failure = kind(str(told["failure"][1]))
@@ -225,5 +226,12 @@ def stored_trajectory(contents: Contents, system: System, scheme: Any, h: Any, l
         return Trajectory(t, q, p, xi, None, None, system, None, None, None, told["save_every"])
     path, reason = told["path"]
     report = RunReport(arrays["converged"], arrays["iterations"], arrays["residual"], path, reason)
-    final = None if told["state"] is None else restored(told["state"], like)
+    final = None if told["state"] is None else _restored(told, like, contents.path)
     return Trajectory(t, q, p, xi, arrays["xi_mid"], report, system, scheme, h, final, told["save_every"])
+
+
+def _restored(told: dict[str, Any], like: Any, path: Any) -> Any:
+    try:
+        return restored(told["state"], like)
+    except StoreDamaged as error:
+        raise StoreDamaged(f"{path} is damaged: {error}") from None

@@ -106,7 +106,7 @@ class Growing:
 
 
 def _label(name: str, values: np.ndarray) -> Column:
-    return Column(name, (name,), values.dtype, len(values), ())
+    return Column(name, (name,), values.dtype, max(1, len(values)), ())
 
 
 def new_place(path: Path) -> Path:
