@@ -10,6 +10,9 @@ import numpy as np
 from discrete_hamel.schemes.scheme import Scheme
 
 Chooser = Callable[[str, Mapping[str, Any], str], str]
+# What Python's parser raises: the last two where signs or brackets are nested too deeply.
+UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
+LONGEST = 60  # characters of a word in a message
 
 
 def value(text: str) -> Any:
@@ -20,8 +23,17 @@ def value(text: str) -> Any:
     """
     try:
         return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError):
-        raise ValueError(f"{text!r} is not a number, nor numbers separated by commas.") from None
+    except UNREADABLE:
+        raise ValueError(f"{shortened(text)!r} is not a number, nor numbers separated by commas.") from None
+
+
+def shortened(text: str) -> str:
+    """What was written, cut off where it is long.
+
+    >>> shortened("x" * 100)[-5:]
+    'xx...'
+    """
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
 def numbers(option: str, words: Sequence[str]) -> list[float]:
@@ -59,11 +71,14 @@ def scheme(text: str, known: Mapping[str, type], chosen: Chooser) -> Scheme:
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
+    except UNREADABLE:
         raise ValueError(
-            f'{text!r} is not a scheme; write a name or a call, such as "DiscreteHamel(tau=0.4)".'
+            f'{shortened(text)!r} is not a scheme; write a name or a call, such as "DiscreteHamel(tau=0.4)".'
         ) from None
-    return _scheme(tree, known, chosen)
+    try:
+        return _scheme(tree, known, chosen)
+    except RecursionError:
+        raise ValueError(f"{shortened(text)!r} is nested too deeply for a scheme.") from None
 
 
 def _scheme(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Scheme:

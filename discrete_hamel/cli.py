@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from jax.errors import JaxRuntimeError
+
 import discrete_hamel as dh
 from discrete_hamel.commands import bench, figures, run, systems
 
@@ -42,6 +44,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except BrokenPipeError:  # `| head`: nobody reads on, and Python's own last flush should not complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except MemoryError:
+        print(
+            "discrete-hamel: out of memory. Keep fewer nodes (--save-every N) or do fewer steps; from Python, "
+            "dh.simulate(..., store=...) keeps a run on disk and not in memory.",
+            file=sys.stderr,
+        )
+        return 1
+    except JaxRuntimeError as error:  # what the machine refuses XLA: memory, mostly
+        print(f"discrete-hamel: JAX could not go on: {(str(error).splitlines() or [''])[0]}", file=sys.stderr)
         return 1
     except (ValueError, TypeError, ImportError, OSError) as error:
         print(f"discrete-hamel: {error}", file=sys.stderr)

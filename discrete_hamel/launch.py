@@ -26,7 +26,9 @@ GRACE = 30.0  # seconds, beside the patience of processes with each other
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m discrete_hamel.launch", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m discrete_hamel.launch", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--local", type=int, metavar="P", help="start P processes on this machine")
     parser.add_argument("--coordinator", metavar="HOST:PORT", help="where process 0 listens")
     parser.add_argument("--processes", type=int, metavar="P", help="how many there are")

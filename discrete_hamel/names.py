@@ -1,7 +1,9 @@
 """Names a person types: the catalogue, the schemes, and the nearest name where one is mistyped."""
 
 import difflib
+import inspect
 from collections.abc import Iterable
+from typing import Any
 
 import discrete_hamel as dh
 from discrete_hamel.schemes.scheme import Scheme
@@ -21,6 +23,11 @@ def schemes() -> dict[str, type[Scheme]]:
     """The scheme classes of dh, by name."""
     found = {name: getattr(dh, name) for name in dh.__all__}
     return {name: item for name, item in found.items() if isinstance(item, type) and issubclass(item, Scheme)}
+
+
+def headline(thing: Any) -> str:
+    """The first line of a docstring; nothing where Python was told to leave docstrings out (-OO)."""
+    return (inspect.cleandoc(thing.__doc__) if thing.__doc__ else "").partition("\n")[0]
 
 
 def chosen(name: str, known: Iterable[str], what: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from discrete_hamel.names import chosen
+from discrete_hamel.names import chosen, headline
 
 ABOUT = """Measure how fast discrete_hamel is on this machine, beside hand-written C and other libraries.
 
@@ -52,7 +52,7 @@ def execute(options: argparse.Namespace) -> int:
     names = [chosen(name, known, "benchmark") for name in options.names] or list(known)
     if options.list:
         for name in names:
-            print(f"{name:<12} {(report.benchmark(name).__doc__ or '').splitlines()[0]}")
+            print(f"{name:<12} {headline(report.benchmark(name))}".rstrip())
         return 0
     if options.rounds is not None and options.rounds < 1:
         raise ValueError(f"--rounds is {options.rounds}; it counts turns and must be at least 1.")

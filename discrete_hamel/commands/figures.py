@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from discrete_hamel.names import chosen
+from discrete_hamel.names import chosen, headline
 
 ABOUT = """Write the papers' figures as PDF and PNG, with their data, and check what each of them claims.
 
@@ -43,7 +43,7 @@ def execute(options: argparse.Namespace) -> int:
 
     if options.list:
         for name in FIGURES:
-            print(f"{name:<20} {(figure_module(name).__doc__ or '').splitlines()[0]}")
+            print(f"{name:<20} {headline(figure_module(name))}".rstrip())
         return 0
     names = [chosen(name, FIGURES, "figure") for name in options.names] or list(FIGURES)
     from discrete_hamel import plots

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel import calls, units
+from discrete_hamel import calls, checks, units
 from discrete_hamel.commands.systems import sample_of
 from discrete_hamel.names import catalogue, chosen, schemes
 from discrete_hamel.stores.requests import place
@@ -65,10 +65,11 @@ def execute(options: argparse.Namespace) -> int:
     """Run it, and print, save and draw what came out."""
     known = catalogue()
     kind = known[chosen(options.name, known, "system")]
-    system = kind(**_parameters(kind, options.set))
+    system = _made(kind, _parameters(kind, options.set))
     data = _initial_data(system, options)
     scheme = calls.scheme(options.scheme, schemes(), chosen) if options.scheme else None  # what suits the system
     _refuse_outputs(options, system, data)
+    _refuse_size(options, data)
     start = time.perf_counter()
     failure = None
     try:
@@ -123,6 +124,31 @@ def _refuse_outputs(options: argparse.Namespace, system: Any, data: dict[str, An
         animate.refuse_length(abs(options.steps * data["h"]) if options.seconds is None else options.seconds)
 
 
+def _refuse_size(options: argparse.Namespace, data: dict[str, Any]) -> None:
+    """A run whose nodes cannot fit into memory is refused before its hours, not after."""
+    nodes = options.steps // max(1, options.save_every) + 1
+    row = np.dtype(float).itemsize * (len(data["q"]) + 2 * len(data["v" if "v" in data else "xi"]))  # q, xi, xi_mid
+    most = memory()
+    if nodes * row > most:
+        raise ValueError(
+            f"{nodes} nodes need {nodes * row / 1e9:.1f} GB at least, and there are {most / 1e9:.1f}; keep fewer of "
+            f"them (--save-every {options.save_every * -(-nodes * row * 4 // most)}), or run from Python with "
+            "dh.simulate(..., store=...), which keeps them on disk."
+        )
+
+
+def memory() -> float:
+    """Bytes that this process may have: those of the machine, or fewer where a limit is set (ulimit -v)."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ImportError, AttributeError, ValueError, OSError):  # on Windows
+        return float("inf")
+    return min(machine, machine if limit == resource.RLIM_INFINITY else limit)
+
+
 def _parameters(kind: type, settings: Sequence[str]) -> dict[str, Any]:
     known = inspect.signature(kind).parameters
     values = {}
@@ -141,7 +167,19 @@ def _value(setting: str, value: str) -> Any:
     try:
         return calls.value(value)
     except ValueError as error:
-        raise ValueError(f"--set {setting}: {error}") from None
+        raise ValueError(f"--set {calls.shortened(setting)}: {error}") from None
+
+
+def _made(kind: type, values: dict[str, Any]) -> Any:
+    """The system with these parameters, checked before its sample motion is asked for."""
+    try:
+        system = checks.canonical(kind(**values))
+        checks.finite_parameters(system)
+        system.check()
+    except (ArithmeticError, LookupError) as error:
+        given = ", ".join(f"{name} = {value}" for name, value in values.items())
+        raise ValueError(f"{kind.__name__} cannot be made with {calls.shortened(given)}: {error}.") from None
+    return system
 
 
 def _initial_data(system: Any, options: argparse.Namespace) -> dict[str, Any]:

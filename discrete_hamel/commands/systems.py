@@ -6,7 +6,7 @@ from typing import Any
 
 import discrete_hamel as dh
 from discrete_hamel import calls, units
-from discrete_hamel.names import catalogue, chosen
+from discrete_hamel.names import catalogue, chosen, headline
 
 
 def add(commands: Any) -> None:
@@ -29,7 +29,7 @@ def execute(options: argparse.Namespace) -> int:
         return 0
     width = max(map(len, known))
     for name, system in known.items():
-        print(f"{name:<{width}}  {inspect.getdoc(system).splitlines()[0]}")  # type: ignore[union-attr]  # all have one
+        print(f"{name:<{width}}  {headline(system)}".rstrip())
     print(f"\n{len(known)} systems. More on one: discrete-hamel systems {next(iter(known))}")
     return 0
 

@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -118,7 +119,8 @@ class Recording:
         start = np.zeros(1, self.store.nodes.columns["time"].dtype)
         node = {name: np.asarray(a)[None] for name, a in zip(("q", "p", "xi"), first, strict=True)}
         self.store.nodes.extend({"time": start} | node)
-        self._checkpoint()
+        with self._appearing():
+            self._checkpoint()
         return self.point, (start[0], np.asarray(first[0]), np.asarray(first[2]))
 
     def _taken_up(self, contents: Contents, state: Any, path: tuple[str, str]) -> tuple[Point, tuple]:
@@ -156,6 +158,10 @@ class Recording:
 
     def copy(self, trajectory: Trajectory, piece: int) -> None:
         """Take a whole trajectory, `piece` rows at a time."""
+        with self._appearing():
+            self._take(trajectory, piece)
+
+    def _take(self, trajectory: Trajectory, piece: int) -> None:
         t, report = trajectory, trajectory.report
         self.way = None if report is None else [report.path, report.reason]
         for k in range(0, len(t), piece):
@@ -167,6 +173,17 @@ class Recording:
             self.store.write_full()
         self.point = Point(t.final, len(t) - 1, 0)
         self._write_all()
+
+    @contextmanager
+    def _appearing(self) -> Iterator[None]:
+        """Of a store that has not appeared yet nothing is left where it cannot be written, and the disk is named."""
+        try:
+            yield
+        except OSError as error:
+            raise type(error)(
+                f"no store can be made at {self.path}: {error.strerror}. Nothing of it is left; make room there, or "
+                "give a place on another disk."
+            ) from error
 
     def close(self) -> None:
         """Let others write."""
