@@ -20,6 +20,7 @@ from discrete_hamel.analysis.measures import (
 )
 from discrete_hamel.analysis.momenta import (
     Noether,
+    gauge_term,
     horizontal,
     momentum_equation,
     momentum_residual,
@@ -73,6 +74,7 @@ __all__ = [
     "divergence",
     "family",
     "flatness",
+    "gauge_term",
     "generator",
     "hidden_momenta",
     "horizontal",
