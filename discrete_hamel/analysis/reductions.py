@@ -1,5 +1,6 @@
 """Motion along one shape variable: reduced energy, amended potential, turning points, reconstruction, shift."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -7,15 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from discrete_hamel import checks, hamel
 from discrete_hamel.analysis import phase_space
 from discrete_hamel.analysis.conserved_momenta import HiddenMomenta
+from discrete_hamel.analysis.period_of_oscillation import period
 from discrete_hamel.pytrees import Pytree
 
 GRID = 2000  # intervals in which turning points are looked for
-NODES = 400  # of the quadrature of a period
 ROUNDOFF = 1e-12  # relative kinetic energy below which the shape rests
 
 
@@ -62,17 +63,20 @@ class Reduced(Pytree):
     def turning_points(self, energy: float, r: float | None = None) -> np.ndarray:
         """The r at which U_c(r) = E, in order: between two of them with U_c < E the motion runs to and fro.
 
-        Wells narrower than 1/2000 of the range are seen only if the given r lies in them.
+        Looked for on 2001 points of the range, at the given r, and where U_c has an extremum between them, so that
+        a narrow well or hill is not passed over.
         """
         low, high = (float(end) for end in self.constants.between)
         grid = np.linspace(low, high, GRID + 1)
-        grid = grid if r is None else np.sort(np.append(grid, float(r)))
-        above = _potentials(self, grid) - float(energy)
-        crossings = np.flatnonzero(np.sign(above[:-1]) * np.sign(above[1:]) < 0)
+        grid = grid if r is None else np.unique(np.append(grid, float(r)))
 
         def off(r: float) -> float:
             return float(_potentials(self, np.array([r]))[0]) - float(energy)
 
+        above = _potentials(self, grid) - float(energy)
+        grid = np.unique(np.append(grid, _extrema(off, grid, above)))
+        above = _potentials(self, grid) - float(energy)
+        crossings = np.flatnonzero(np.sign(above[:-1]) * np.sign(above[1:]) < 0)
         roots = [brentq(off, grid[i], grid[i + 1], xtol=1e-14, rtol=1e-14) for i in crossings]
         return np.sort(np.concatenate([roots, grid[above == 0.0]]))
 
@@ -97,20 +101,15 @@ class Reduced(Pytree):
         return float(below[-1]), float(above[0])
 
     def period(self, energy: float, r: float) -> float:
-        """T = 2 int dr / r' between the turning points about r; where it rests, that of small oscillations."""
+        """T = 2 int dr / r' between the turning points about r; where it rests, that of small oscillations.
+
+        Infinite where one of the turning points is a maximum of U_c, which is reached in no time (a separatrix).
+        """
         low, high = self.oscillation(energy, r)
         if low == high:
-            slope = jax.grad(self.potential)
-            _, curvature = jax.jvp(slope, (jnp.asarray(low),), (jnp.ones(()),))
-            ratio = float(self.inertia(low)) / float(curvature)
-            return 2 * np.pi * float(np.sqrt(ratio)) if ratio > 0 else float("inf")
-        x, weights = np.polynomial.legendre.leggauss(NODES)
-        angle = 0.5 * np.pi * x
-        at = 0.5 * (high + low) + 0.5 * (high - low) * np.sin(angle)
-        inertia, potential = (np.asarray(a) for a in _along(self, at))
-        kinetic = np.maximum(float(energy) - potential, 1e-300)
-        integrand = np.sqrt(inertia / (2 * kinetic)) * 0.5 * (high - low) * np.cos(angle)
-        return float(2 * 0.5 * np.pi * weights @ integrand)
+            inertia, _, curvature = (float(a[0]) for a in _curved(self, jnp.asarray([low])))
+            return 2 * np.pi * float(np.sqrt(inertia / curvature)) if curvature > 0 else float("inf")
+        return period(lambda r: _curved(self, jnp.asarray(r)), float(energy), low, high)
 
     def reconstruction(self, r: float, rate: float, t: Any) -> tuple[np.ndarray, np.ndarray]:
         """r(t) from (r, r') at 0, and q(t) from `constants.point(r)`: no equation of the whole system is solved.
@@ -143,6 +142,8 @@ class Reduced(Pytree):
         """The period of r about r and the motion h of the group with q(t + period) = h q(t), from a turning point."""
         low, _ = self.oscillation(energy, r)
         period = self.period(energy, r)
+        if not np.isfinite(period):
+            raise ValueError(f"at energy {energy:.6g} the motion about r = {r:g} never comes back: it has no shift.")
         size = len(self.constants.point(low))
         y0 = np.concatenate([[low, 0.0], np.eye(size + 1).ravel()])
         found = solve_ivp(lambda _, y: np.asarray(_rate(self, y)), (0.0, period), y0, "DOP853", rtol=1e-13, atol=1e-13)
@@ -210,6 +211,31 @@ def _parts(motion: Reduced, r: Array) -> tuple[Array, Array, Array, Array, Array
     potential = 0.5 * motion.values @ pull - system.lagrangian(q, hamel.full(system, q, jnp.zeros(len(eta))))
     moves = jnp.stack([move(q) for move in phase_space.generators(system, found.symmetries).values()], axis=1)
     return inertia, potential, kappa * inertia, omega, jnp.linalg.pinv(moves) @ psi @ omega
+
+
+def _extrema(off: Callable[[float], float], grid: np.ndarray, above: np.ndarray) -> list[float]:
+    """Where U_c - E has an extremum of the other sign between points of the grid at which it has one sign."""
+    found = []
+    for sign in (1.0, -1.0):
+        values = sign * above
+        peaks = np.flatnonzero((values[1:-1] >= values[:-2]) & (values[1:-1] >= values[2:]) & (values[1:-1] < 0)) + 1
+        for i in peaks:
+            ends = (grid[i - 1], grid[i + 1])
+            place = minimize_scalar(lambda r, sign=sign: -sign * off(r), bounds=ends, method="bounded")
+            found += [float(place.x)] if -place.fun > 0 else []
+    return found
+
+
+@jax.jit
+def _curved(motion: Reduced, r: Array) -> tuple[Array, Array, Array]:
+    """I, U_c and U_c''."""
+
+    def one(r: Array) -> tuple[Array, Array, Array]:
+        inertia, potential = _parts(motion, r)[:2]
+        slope = jax.grad(lambda r: _parts(motion, r)[1])
+        return inertia, potential, jax.jvp(slope, (r,), (jnp.ones(()),))[1]
+
+    return jax.vmap(one)(r)
 
 
 @jax.jit
