@@ -186,6 +186,41 @@ def quasivelocities(system: System, q: ArrayLike, v: ArrayLike) -> Array:
     return jnp.concatenate([frames.left_inverse(psi[:, :m], v - psi[:, m:] @ slip), slip])
 
 
+def nodal_velocity(system: System, q: ArrayLike, p: ArrayLike, guess: Any = None) -> Array:
+    """xi at a node, from its (q, p): mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components.   (D2); [HE] (5.6)
+
+    It is not the velocity xi_{k,k+1} of the interval before or after, which belongs to the middle and is off by h/2.
+    `guess` (m components) is where Newton's method starts: zero unless given; mu linear in xi needs one iteration.
+    A solve that fails is a ValueError, or NaN under jit.
+
+    >>> import discrete_hamel as dh
+    >>> sleigh = dh.systems.ChaplyginSleigh()
+    >>> p = dh.momentum(sleigh, [0.1, 0, 0], [1.5, -0.3])[:2]
+    >>> dh.nodal_velocity(sleigh, [0.1, 0, 0], p).round(12).tolist()
+    [1.5, -0.3, 0.0]
+    """
+    q, p = jnp.asarray(q, float), jnp.asarray(p, float)
+    if isinstance(system, NonlinearSystem):
+        return p  # z, which such a state holds in the place of p
+    start = jnp.zeros_like(p) if guess is None else jnp.asarray(guess, float)
+    xi, off = _nodal(system.at(q), q, p, start)
+    if not isinstance(off, jax.core.Tracer) and not bool(jnp.isfinite(off)):
+        raise ValueError(
+            f"no xi with mu(q, xi) = p = {p.tolist()} was found at q = {q.tolist()} from the guess {start.tolist()}: "
+            "give one nearer by, such as state.xi, or a p that the Lagrangian can have."
+        )
+    return xi
+
+
+@jax.jit
+def _nodal(system: System, q: Array, p: Array, guess: Array) -> tuple[Array, Array]:
+    """xi, and how far its momentum is from p; NaN both where that is more than round-off."""
+    xi = legendre(system, q, p, guess)
+    off = jnp.max(jnp.abs(balance(system, q, xi[: len(p)])[0] - p), initial=0.0)
+    well = off <= jnp.sqrt(jnp.finfo(p.dtype).eps) * (1 + jnp.max(jnp.abs(p), initial=0.0))
+    return jnp.where(well, xi, jnp.nan), jnp.where(well, off, jnp.nan)
+
+
 @_or(gibbs_appell.legendre)
 def legendre(system: System, q: Array, p: Array, guess: Array) -> Array:
     """The nodal velocity: xi with mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components."""
