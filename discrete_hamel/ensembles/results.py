@@ -22,19 +22,23 @@ def _names(given: tuple[str, ...], letter: str, count: int) -> np.ndarray:
 
 
 def contents(
-    system: System, widths: tuple[int, int, int], steps: np.ndarray, h: float, reduced: Any, size: int
+    system: System, widths: tuple[int, int, int], steps: np.ndarray, h: Any, reduced: Any, size: int
 ) -> Contents:
-    """The arrays of an ensemble of systems like this one: nodes at `steps`, or else `reduced`, name -> a sample."""
+    """The arrays of an ensemble of systems like this one: nodes at `steps`, or else `reduced`, name -> a sample.
+
+    Their floats are those of the run, that is of h.
+    """
+    floats = np.dtype(h.dtype).newbyteorder("<").str
     n_q, n_p, n_xi = widths
     velocities = _names(system.velocities, "xi", n_xi)
     shapes: dict[str, tuple[tuple[str, ...], Any, tuple[int, ...]]] = {}
     coordinates: dict[str, tuple[str, np.ndarray]] = {}
     if reduced is None:
         for name, dimension, width in (("q", "coordinate", n_q), ("p", "momentum", n_p), ("xi", "velocity", n_xi)):
-            shapes[name] = (("step", dimension), "<f8", (len(steps), width))
+            shapes[name] = (("step", dimension), floats, (len(steps), width))
         coordinates |= {
             "step": ("step", steps),
-            "time": ("step", steps * h),
+            "time": ("step", (steps * np.asarray(h)).astype(h.dtype)),
             "coordinate": ("coordinate", _names(system.coordinates, "q", n_q)),
             "velocity": ("velocity", velocities),
             "momentum": ("momentum", velocities[:n_p]),
@@ -46,7 +50,7 @@ def contents(
     shapes |= {
         "finished": ((), "|b1", ()),
         "failure": ((), "<i8", ()),
-        "residual": ((), "<f8", ()),
+        "residual": ((), floats, ()),
         "steps_done": ((), "<i8", ()),
         "iterations": ((), "<i8", ()),
         "plain_steps": ((), "<i8", ()),

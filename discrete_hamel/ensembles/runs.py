@@ -135,7 +135,7 @@ class Run:
             scheme, h, every, None if isinstance(bundle, str) else bundle, capacity, self.size, sum(self.widths)
         )
         saved = np.arange(0 if first_too else 1, self.nodes + 1) * every
-        self.contents: Contents = contents(sample, self.widths, saved, float(h), kept, self.size)
+        self.contents: Contents = contents(sample, self.widths, saved, h, kept, self.size)
 
     def manifest(self, team: processes.Team) -> dict[str, Any]:
         """What the results are made from."""
