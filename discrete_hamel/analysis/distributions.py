@@ -25,7 +25,7 @@ class Bundles(NamedTuple):
     S: np.ndarray  # V & D: symmetry directions that the constraint allows
     H: np.ndarray  # what of D is orthogonal to S
     N: np.ndarray  # what of V is orthogonal to S
-    R: np.ndarray  # orthogonal to D + V
+    R: np.ndarray  # orthogonal to D + V, within the tangent space to Q
     metric: np.ndarray  # d2l / dxi dxi
 
     @property
@@ -53,6 +53,9 @@ def _vertical(symmetries: Chosen, system: System, q: Array) -> Array:
 def bundles(system: System, q: Any, *, symmetries: Symmetries = None) -> Bundles:
     """D, V, S = V & D, H = D & S^perp, N = V & S^perp, R = (D + V)^perp at q, in the kinetic metric.   [MD] 6; [QS] 4
 
+    A frame may have fields that lead off the configuration space, as that of a rolling body has one that lifts it off
+    the plane: they are no part of R (`tangent`).
+
     `symmetries` are those that the system declares, or by name what `generator` takes, or cyclic coordinates.
 
     >>> import discrete_hamel as dh
@@ -66,8 +69,40 @@ def bundles(system: System, q: Any, *, symmetries: Symmetries = None) -> Bundles
     h = _orthonormal(d - s @ (s.T @ metric @ d), metric)
     n = _orthonormal(v - s @ (s.T @ metric @ v), metric)
     span = np.concatenate([d, v], axis=1)
-    r = _orthonormal(_kernel((metric @ span).T), metric)
+    along = tangent(system, q, v)
+    r = _orthonormal(along @ _kernel((metric @ span).T @ along), metric)
     return Bundles(d, v, s, h, n, r, metric)
+
+
+def tangent(system: System, q: Array, vertical: np.ndarray) -> np.ndarray:
+    """Frame components of the directions in which q can move within the configuration space Q, as columns.
+
+    Left out are fields along U that move no coordinate, and what changes a function of q that is constant along D and
+    along the symmetries: such an invariant says what redundant coordinates satisfy (|gamma| = 1, a distance).
+    """
+    psi = np.asarray(system.frame(q))
+    idle = _kernel(psi)
+    idle = idle @ _kernel(idle[: system.rank])
+    rows = [idle.T]
+    within = np.concatenate([np.eye(psi.shape[1])[:, : system.rank], vertical], axis=1)
+    for slope in _slopes_of_invariants(system, q):
+        row = slope @ psi
+        if np.max(np.abs(row), initial=0.0) > CUT and np.max(np.abs(row @ within), initial=0.0) <= CUT:
+            rows.append(row[None])
+    return _kernel(np.concatenate(rows))
+
+
+def _slopes_of_invariants(system: System, q: Array) -> list[np.ndarray]:
+    """dPhi/dq, of length one, of the declared invariants that are functions of q alone."""
+    found = []
+    for invariant in system.invariants().values():
+        drawn = np.random.default_rng(0).normal(size=(2, np.asarray(system.frame(q)).shape[1]))
+        slopes = [jax.grad(lambda q, xi, of=invariant: jnp.sum(of(q, xi)), (0, 1))(q, jnp.asarray(xi)) for xi in drawn]
+        of_q, of_xi = (np.asarray([part[i] for part in slopes]) for i in (0, 1))
+        size = float(np.linalg.norm(of_q[0]))
+        if size > 0 and np.max(np.abs(of_q[0] - of_q[1]), initial=0.0) <= CUT * size and not np.any(of_xi):
+            found.append(of_q[0] / size)
+    return found
 
 
 def _at(system: System, q: Any, symmetries: Symmetries) -> tuple[System, Array, np.ndarray, np.ndarray]:
@@ -108,8 +143,8 @@ class Connection(NamedTuple):
 
     vertical: np.ndarray  # n x n, the projection of D to S
     horizontal: np.ndarray  # n x n, the projection of D to H
-    curvature: np.ndarray  # B[k, i, j]: the part in S, by the metric, of -[hor u_i, hor u_j], i, j = 1..m
-    across: np.ndarray  # the same brackets' part out of D, along U: zero iff H closes within D
+    curvature: np.ndarray  # B[k, i, j]: of B(u_i, u_j) = -[hor u_i, hor u_j], i, j = 1..m, the part in S by the metric
+    across: np.ndarray  # of the same B the part out of D, along U: zero iff H closes within D
     locked_inertia: np.ndarray  # <<e_a, e_b>> on the basis `basis` of S
     basis: np.ndarray  # of S, orthonormal as vectors of frame components
 
@@ -137,7 +172,7 @@ def _connection(symmetries: Chosen, off_d: bool, in_d: bool, system: System, q: 
     along = jnp.einsum("kjx,xi->kij", slopes, system.frame(q) @ fields)  # (hor u_i)[hor u_j]
     bracket = jnp.einsum("kab,ai,bj->kij", system.structure(q), fields, fields) + along - jnp.swapaxes(along, 1, 2)
     at = projection(q)
-    return at, -jnp.einsum("kl,lij->kij", at, bracket), bracket[m:]
+    return at, -jnp.einsum("kl,lij->kij", at, bracket), -bracket[m:]
 
 
 def nonholonomic_connection(system: System, q: Any, *, symmetries: Symmetries = None) -> Connection:
