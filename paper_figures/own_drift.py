@@ -1,7 +1,8 @@
 """Honest drift: which scheme loses an energy that the motion keeps
 
-The contact oscillator is reversible, the gearbox (a CVT driven by an asymmetric pendulum) is not; on both the motion
-keeps the energy of the driven oscillators (x^2 + z^2 + x'^2 + z'^2)/2. Above: that energy, means over 20 s. Below: its
+The contact oscillator's motion is its own reverse (an involution that reverses time maps its torus to itself); that of
+the gearbox (a CVT driven by an asymmetric pendulum) is not, as v -> -v turns the pendulum the other way. Both keep
+the energy of the driven oscillators (x^2 + z^2 + x'^2 + z'^2)/2. Above: that energy, means over 20 s. Below: its
 rate of change by each scheme at h = 0.1, slope and four standard errors; where it is not significant, four standard
 errors with an arrow. (Fast settings: four of the schemes on the contact oscillator.) On the gearbox order and frame
 mend the drift, exact total energy does not. Modin and Verdier (2020).
@@ -93,7 +94,10 @@ def _kept_by_hand(epsilon: float) -> float:
 def draw(data: dict[str, Any]) -> Any:
     with style():
         drawing, axes = mosaic([["contact", "gearbox"], ["rates", "rates"]], size=(7.2, 6.4), height_ratios=[1, 1.35])
-        for place, title in (("contact", "contact oscillator (reversible)"), ("gearbox", "gearbox (not reversible)")):
+        for place, title in (
+            ("contact", "contact oscillator (its own reverse)"),
+            ("gearbox", "gearbox (not its own reverse)"),
+        ):
             for name, color in SHOWN.items():
                 if f"energy_{place}_{name}" in data:
                     energy = data[f"energy_{place}_{name}"]
@@ -143,7 +147,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
             bool(np.all(data["by_hand"] < 1e-10)),
         ),
         (
-            "on the reversible one no symmetric scheme drifts, although none is exact: the band, "
+            "on the motion that is its own reverse no symmetric scheme drifts, although none is exact: the band, "
             f"{bands['Hamel'][1]:.1e} J by Hamel, is filled within a tenth of the run, to a tenth",
             not any(contact[name].significant for name in SYMMETRIC)
             and all(most > 1e-8 and most < 1.1 * early for early, most in bands.values()),
@@ -176,7 +180,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
             unit < 1e-12 * STEPS**0.5,
         ),
         (
-            f"without the asymmetry of the pendulum, reversible again, Hamel does not drift: {even} J/s",
+            f"without the asymmetry of the pendulum, its own reverse again, Hamel does not drift: {even} J/s",
             not even.significant,
         ),
         (

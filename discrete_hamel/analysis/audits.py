@@ -13,11 +13,26 @@ from discrete_hamel.analysis.trends import UNKNOWN, Trend
 from discrete_hamel.analysis.trends import drift as drift_of
 from discrete_hamel.contacts import pull
 from discrete_hamel.nonlinear_systems import NonlinearSystem
-from discrete_hamel.schemes import CortesMartinez, DiscreteHamel, EnergyExact, NonlinearMidpoint, StaggeredHamel
+from discrete_hamel.schemes import (
+    Composed,
+    CortesMartinez,
+    DiscreteHamel,
+    EnergyExact,
+    Gauss,
+    NonlinearMidpoint,
+    RungeKutta4,
+    StaggeredHamel,
+)
 from discrete_hamel.trajectory import Trajectory
 
 ROUNDOFF = 1e-12  # times the square root of the number of steps: what an exact quantity may wander
 ONE_CHORD = (DiscreteHamel, CortesMartinez, StaggeredHamel, EnergyExact)  # q_{k+1} - q_k itself is in D
+ELSEWHERE = {  # where schemes that claim the constraint meet it, if not on the chord of a step
+    Gauss: "met at every stage of a step; its chord, measured here, need not",
+    RungeKutta4: "met at every stage of a step; its chord, measured here, need not",
+    Composed: "met where each of the steps within a step meets it; the whole chord, measured here, need not",
+}
+UNKNOWN_SCHEME = "claimed by {}, which does not say where in a step; measured at the middle of its chord"
 SINGLE_STEPS = "asked of single steps of one size only"
 FEWEST = 64  # nodes for an exponent of wandering
 
@@ -183,7 +198,8 @@ def _constraint(trajectory: Trajectory, steps: int) -> Line:
     if not claimed:
         return Line("constraint", size, standing, None)
     if not isinstance(trajectory.scheme, ONE_CHORD):
-        note = "met at every stage of a step; its chord, measured here, need not"
+        unknown = UNKNOWN_SCHEME.format(type(trajectory.scheme).__name__)
+        note = next((words for kind, words in ELSEWHERE.items() if isinstance(trajectory.scheme, kind)), unknown)
         return Line("constraint", size, Standing.NOT_CLAIMED, None, note=note)
     speed = float(np.max(np.abs(trajectory.v))) + float(np.max(np.abs(trajectory.q))) / abs(float(trajectory.h))
     return Line("constraint", size, standing, size < ROUNDOFF * steps**0.5 * (1 + speed))
@@ -208,8 +224,16 @@ def _invariant(trajectory: Trajectory, name: str, values: np.ndarray, steps: int
         return Line(name, size, Standing.THEOREM, holds, drift, found)
     if kept == "bounded" and trajectory.scheme.symmetric:
         secular = drift.significant and abs(drift.slope) * float(trajectory.t[-1]) > 0.5 * size
-        note = "a drift stands out" if secular else ""
-        return Line(name, size, Standing.OBSERVED, not secular, drift, found, note or "bounded, where reversible")
+        note = "a drift stands out" if secular else "bounded, where a motion is its own reverse"
+        return Line(
+            name,
+            size,
+            Standing.OBSERVED,
+            not secular,
+            drift,
+            found,
+            note or "bounded, where a motion is its own reverse",
+        )
     note = "no invariant is declared" if declared is None else f"declared {kept!r} for DiscreteHamel()"
     return Line(name, size, Standing.NOT_CLAIMED, None, drift, found, note)
 

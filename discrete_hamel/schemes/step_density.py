@@ -42,7 +42,7 @@ class TimeTransformed(Scheme):
 
     with s' = ds/dt of the density s along (H), since d log s / d tau = s' when dt = s d tau. It is explicit, sigma
     stays positive, and the whole is symmetric when the scheme is; its order is the scheme's. sigma is s + O(h^2), an
-    integrated quantity: it may wander off on long runs of motions that are not reversible.
+    integrated quantity: it may wander off on long runs of motions that are not their own reverse (docs/long_runs.md).
     Hairer & Soderlind, SIAM J. Sci. Comput. 26 (2005) 1838, there for 1/sigma; HLW VIII.3.2
 
     `simulate(..., h=density)` is `simulate(..., h=1, scheme=TimeTransformed(scheme, density))`.

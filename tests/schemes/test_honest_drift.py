@@ -1,6 +1,7 @@
-"""Reversible and not: what every scheme does to an energy that the motion keeps. Modin and Verdier (2020); design 3.
+"""Motions that are their own reverse and others: what every scheme does to an energy that they keep.
 
-The contact oscillator is reversible, the gearbox is not; on both (x^2 + z^2 + x'^2 + z'^2)/2 is an invariant.
+An involution that reverses time maps the contact oscillator's torus to itself; on the gearbox v -> -v does not, as its
+driver then turns the other way. On both (x^2 + z^2 + x'^2 + z'^2)/2 is an invariant. Modin and Verdier (2020).
 benchmarks/honest_drift.py prints the whole table, docs/long_runs.md has it.
 """
 
