@@ -92,12 +92,15 @@ def named(name: Any) -> str:
 
 def column_of(name: str, metadata: dict[str, Any]) -> tuple[Column, int]:
     """The column that the metadata of a store describe, and its rows; a ValueError says what is wrong with them."""
-    array, attributes = metadata[f"{name}/.zarray"], metadata.get(f"{name}/.zattrs")
-    sizes, chunks, dtype = (array.get(key) if isinstance(array, dict) else None for key in ("shape", "chunks", "dtype"))
-    dimensions = attributes.get("_ARRAY_DIMENSIONS") if isinstance(attributes, dict) else None
-    lists = all(isinstance(values, list) for values in (sizes, chunks, dimensions))
-    if not lists or not len(sizes) == len(chunks) == len(dimensions) > 0:
-        raise ValueError(f"the array {name!r} has no shape, chunks and dimensions that belong together.")
+    array, attributes = (metadata.get(f"{name}/{part}") for part in (".zarray", ".zattrs"))
+    if not isinstance(array, dict) or not isinstance(attributes, dict):
+        raise ValueError(f"the array {name!r} has no metadata.")
+    sizes, chunks, dtype = (array.get(key) for key in ("shape", "chunks", "dtype"))
+    dimensions = attributes.get("_ARRAY_DIMENSIONS")
+    if not isinstance(sizes, list) or not isinstance(chunks, list) or not isinstance(dimensions, list):
+        raise ValueError(f"the array {name!r} has no shape, chunks and dimensions.")
+    if not len(sizes) == len(chunks) == len(dimensions) > 0:
+        raise ValueError(f"the array {name!r} has a shape, chunks and dimensions that do not belong together.")
     if not isinstance(dtype, str) or not TYPE.fullmatch(dtype):
         raise ValueError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
     if array.get("filters") != CHECK or array.get("compressor") is not None:
