@@ -116,7 +116,7 @@ def test_higher_order_mends_it_by_its_order_but_not_altogether(scheme):
 
 
 def test_leapfrog_hardly_drifts():
-    """As found: to t = 2000 a thousandth of the rate of the others of order two; composed of it, a scheme drifts more."""
+    """As found, to t = 2000: a thousandth of the rate of others of order two; composed of it, a scheme drifts more."""
     assert abs(drift(GEARBOX, LEAPFROG).slope) < 1e-2 * RATE
     assert abs(drift(GEARBOX, LEAPFROG4).slope) > 4 * abs(drift(GEARBOX, LEAPFROG).slope)
 
