@@ -66,9 +66,16 @@ def dataset(contents: Contents, arrays: dict[str, Any], attributes: dict[str, An
     """The arrays of all members as an xarray.Dataset."""
     import xarray
 
-    variables = {name: (column.dimensions, arrays[name]) for name, column in contents.columns.items()}
+    variables = {
+        name: (column.dimensions, _typed(arrays[name], column.dtype)) for name, column in contents.columns.items()
+    }
     coordinates = {"member": np.arange(len(arrays["failure"]))} | contents.coordinates
     return told(xarray.Dataset(variables, coordinates)).assign_attrs(attributes)
+
+
+def _typed(array: Any, dtype: np.dtype) -> Any:
+    """What was gathered on this host in float64, as the run's own floats; arrays on devices have them already."""
+    return array.astype(dtype, copy=False) if isinstance(array, np.ndarray) else array
 
 
 def told(result: Any) -> Any:
