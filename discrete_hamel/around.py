@@ -51,7 +51,7 @@ class Around(System):
         return own.frame is Around.frame and own.lagrangian is Around.lagrangian and own.slip is Around.slip
 
     @property
-    def in_velocities(self) -> Any:  # type: ignore[override]
+    def in_velocities(self) -> Any:
         return self._inner.in_velocities if self.same_motion else None
 
     def lagrangian(self, q: Array, xi: Array) -> Array:

@@ -124,8 +124,8 @@ def _middle(system: System, q: Array, fields: Array, x: Array) -> _Middle:
 def _force(system: System, q: Array, v: Array, w: Array) -> Array:
     """f along the fields w: the covector of the constructor, or what was put on in the frame's own terms."""
     rows = _rows(system)
-    if system is rows:
-        return w.T @ rows.force_in_velocities(q, v)
+    if isinstance(system, FromConstraints):
+        return w.T @ system.force_in_velocities(q, v)
     free = rows.components(q, v - _dual(rows, q))
     return rows.components(q, w).T @ system.force(q, full(system, q, free))[: system.rank]
 

@@ -154,9 +154,10 @@ class Scheme(Pytree):
 
 
 def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayLike) -> State:
-    """The state from which `step` sets out: q_0, p_0 = mu(q_0, xi_0), and xi_0 as a first guess; q off `System.holonomic` is refused.
+    """The state from which `step` sets out: q_0, p_0 = mu(q_0, xi_0), and xi_0 as a first guess.
 
     After a step `state.xi` is an interval's velocity, not the node's: `nodal_velocity` gives that from (q, p).
+    q off `System.holonomic` is refused.
     """
     q = jnp.asarray(q, float)
     if not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((system, q))):
