@@ -1,39 +1,41 @@
 """Branches of relative equilibria, followed by their arc length, which passes the folds where a parameter turns."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from scipy.optimize import brentq
 
 from discrete_hamel import checks, hamel
 from discrete_hamel.analysis import phase_space
-from discrete_hamel.analysis.phase_space import Chosen, Symmetries
-from discrete_hamel.analysis.relative_equilibria import (
-    MAX_ITERATIONS,
-    RANK,
-    SOLVED,
-    RelativeEquilibrium,
+from discrete_hamel.analysis.equilibrium_search import RANK, SOLVED, Point, Sought, least
+from discrete_hamel.analysis.held_quantities import (
     conditions_of,
-    equations_at,
     function_named,
-    held_values,
-    moved,
-    nearest_group,
-    relative_equilibrium,
-    result,
+    is_parameter,
+    parameter_value,
+    with_parameter,
 )
+from discrete_hamel.analysis.phase_space import Chosen, Symmetries
+from discrete_hamel.analysis.reachable import Words, reachable
+from discrete_hamel.analysis.relative_equilibria import RelativeEquilibrium, relative_equilibrium, result
+from discrete_hamel.analysis.steady_equations import Question
 from discrete_hamel.system import System
+
+MAX_ITERATIONS = 60
 
 
 class Place(NamedTuple):
-    """A point of a branch, x = (q, xi^D) and the group's rates, and the unit direction in which it goes on."""
+    """A point of a branch, x = (q, xi^D), the group's rates and the parameter, and the unit direction ahead."""
 
     x: np.ndarray
     group: np.ndarray
-    ahead: np.ndarray  # of x, orthogonal to the orbit of the symmetry, length one
+    value: float  # of the parameter that varies, in its unit; 0 where none does
+    ahead: np.ndarray  # of (x, parameter), orthogonal to the orbit of the symmetry, length one
     turning: np.ndarray  # of the group's rates
 
 
@@ -42,7 +44,12 @@ class Branch:
 
     def __init__(self, curve: "_Curve", length: float, places: list[Place]) -> None:
         self._curve, self.length, self._places = curve, length, places
-        self.points = [curve.result(place) for place in places]
+        self.points = [result(curve.sought(place.value), curve.point(place)) for place in places]
+
+    @property
+    def systems(self) -> list[System]:
+        """The system at each point: another where the branch is along a parameter."""
+        return [self._curve.sought(place.value).question.system for place in self._places]
 
     def __len__(self) -> int:
         return len(self.points)
@@ -51,9 +58,11 @@ class Branch:
         return self.points[index]
 
     def values(self, name: Any) -> np.ndarray:
-        """A coordinate, velocity, invariant or function of (q, xi) at each point."""
-        function = function_named(self._curve.system, name)
-        return np.array([float(function(jnp.asarray(at.q), jnp.asarray(at.xi))) for at in self.points])
+        """A coordinate, velocity, invariant, function of (q, xi), or the parameter that varies, at each point."""
+        if name == self._curve.parameter:
+            return np.array([self._curve.unit * place.value for place in self._places])
+        pairs = zip(self.systems, self.points, strict=True)
+        return np.array([float(_function(system, name, at.q, at.xi)(at.q, at.xi)) for system, at in pairs])
 
     def folds(self, name: Any) -> list[RelativeEquilibrium]:
         """The points at which that quantity is stationary along the branch, to round-off."""
@@ -66,7 +75,8 @@ class Branch:
                     return self._curve.slope(self._curve.next(place, part * self.length), name)
 
                 part = brentq(slope, 0.0, 1.0, xtol=1e-14, rtol=1e-14)
-                found.append(self._curve.result(self._curve.next(place, part * self.length)))
+                end = self._curve.next(place, part * self.length)
+                found.append(result(self._curve.sought(end.value), self._curve.point(end)))
         return found
 
     def __repr__(self) -> str:
@@ -76,9 +86,10 @@ class Branch:
 def branch(
     system: System,
     q: Any,
-    xi: Any,
-    along: Any,
+    xi: Any = None,
+    along: Any = None,
     *,
+    v: Any = None,
     length: float,
     count: int,
     hold: Iterable[Any] = (),
@@ -90,6 +101,8 @@ def branch(
     smaller, and goes on where that value turns, which `family` cannot. Arc length is that of (q, xi^D) across the
     orbits of the symmetry. `hold` keeps so much fixed that a curve is left.   (Keller 1977)
 
+    Where `along` names a parameter of the system, that varies too, its length in units of its first value (or of one).
+
     >>> import discrete_hamel as dh
     >>> disk = dh.systems.RollingDisk()
     >>> found = dh.analysis.branch(
@@ -100,12 +113,20 @@ def branch(
     count = checks.count("count", count, 1)
     if not np.isfinite(length) or length == 0:
         raise ValueError(f"length is {length}; it must be finite and not zero (negative goes the other way).")
-    system, q, xi = checks.initial_data(system, q, xi, None)
+    if along is None:
+        raise ValueError(
+            "along says which way to set out: a name, a parameter of the system, or a function of (q, xi)."
+        )
+    system, q, xi = checks.initial_data(system, q, xi, v)
     first = relative_equilibrium(system, q, xi, hold=hold, symmetries=symmetries)
-    select = phase_space.chosen(system, symmetries, q)
-    curve = _Curve(system, select, conditions_of(system, hold, jnp.asarray(first.q), jnp.asarray(first.xi)), len(q))
+    select, hold = phase_space.chosen(system, symmetries, q), tuple(hold)
+    values = tuple(value for _, value in conditions_of(system, hold, jnp.asarray(first.q), jnp.asarray(first.xi)))
+    name = along if is_parameter(system, along) else None
+    unit = 1.0 if name is None else abs(float(parameter_value(system, name))) or 1.0
+    start = 0.0 if name is None else float(parameter_value(system, name)) / unit
+    curve = _Curve(system, select, hold, values, len(q), reachable(system, q), name, unit)
     x = np.asarray(phase_space.joined(system, first.q, first.xi))
-    place = curve.place(x, np.array(list(first.group.values())), None)
+    place = curve.place(x, np.array(list(first.group.values())), start, None)
     if curve.slope(place, along) * length < 0:
         place = place._replace(ahead=-place.ahead, turning=-place.turning)
     places = [place]
@@ -114,31 +135,75 @@ def branch(
     return Branch(curve, abs(float(length)), places)
 
 
+def _function(system: System, name: Any, q: Any, xi: Any) -> Callable[[Any, Any], Any]:
+    return function_named(system, name, jnp.asarray(q), jnp.asarray(xi))
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _by_parameter(select: Chosen, name: str, system: System, y: Array, group: Array, value: Array) -> Array:
+    """dE / d parameter."""
+
+    def equations(value: Array) -> Array:
+        changed = with_parameter(system, name, value)
+        return phase_space.field(changed, y) - phase_space.orbit(changed, select, y) @ group
+
+    return jax.jvp(equations, (value,), (jnp.ones(()),))[1]
+
+
 class _Curve(NamedTuple):
     """The equations F(x) = group^a X_a(x), held(x) = values, whose solutions are a curve modulo the symmetry."""
 
     system: System
     symmetries: Chosen
-    conditions: list[tuple[Callable, float]]
+    hold: tuple
+    values: tuple[float, ...]
     coordinates: int
+    words: Words
+    parameter: str | None
+    unit: float
 
-    def equations(self, x: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is left of them, their derivatives by (tangent of x, group), and that tangent's basis."""
-        at = equations_at(self.symmetries, self.system, None, None, self.coordinates, x, group)
-        basis = phase_space.tangent(self.system, x[: self.coordinates], len(x) - self.coordinates)
-        value, slope = held_values(self.system, self.conditions, x, self.coordinates)
-        rows = np.block([[at.by_point @ basis, at.by_group], [slope @ basis, np.zeros((len(value), len(group)))]])
-        return np.concatenate([at.value, value]), rows, basis
+    def sought(self, value: float) -> Sought:
+        """What is sought at that value of the parameter."""
+        system = self.system
+        if self.parameter is not None:
+            system = with_parameter(system, self.parameter, jnp.asarray(self.unit * value))
+        q, xi = (
+            jnp.zeros(self.coordinates),
+            jnp.zeros(jax.eval_shape(system.frame, jnp.zeros(self.coordinates)).shape[1]),
+        )
+        functions = [function_named(system, name, q, xi) for name in self.hold]
+        conditions = list(zip(functions, self.values, strict=True))
+        return Sought(Question(self.symmetries, system, None, None, self.coordinates), conditions, self.words)
 
-    def place(self, x: np.ndarray, group: np.ndarray, before: Place | None) -> Place:
+    def point(self, place: Place) -> Point:
+        """All that is known there."""
+        return self.sought(place.value).at(place.x, place.group)
+
+    def rows(self, point: Point, value: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        """Derivatives by all unknowns, the parameter the last, their units, those of the equations, and the rank."""
+        rows, scale, units, rank = self.sought(value).rows(point)
+        if self.parameter is None:
+            return rows, scale, units, rank
+        by = _by_parameter(
+            self.symmetries, self.parameter, self.system, *map(jnp.asarray, (point.y, point.group, self.unit * value))
+        )
+        column = np.append(self.unit * np.asarray(by), np.zeros(len(point.held))) / units
+        rows = np.concatenate([rows, column[:, None]], axis=1)
+        sizes = np.linalg.svd(rows, compute_uv=False)
+        return rows, np.append(scale, 1.0), units, max(rank, int(np.sum(sizes > RANK * sizes[0])))
+
+    def place(self, x: np.ndarray, group: np.ndarray, value: float, before: Place | None) -> Place:
         """The direction of the curve at a point of it, the way it came."""
-        _, rows, basis = self.equations(x, group)
-        orbit = phase_space.independent(basis.T @ phase_space.orbits(self.symmetries, self.system, x))
-        _, sizes, right = np.linalg.svd(rows)
-        kernel = right[int(np.sum(sizes > RANK * max(sizes[0], 1e-300))) :].T
-        across = kernel[: basis.shape[1]] - orbit @ (orbit.T @ kernel[: basis.shape[1]])
+        point = self.sought(value).at(x, group)
+        rows, scale, _, rank = self.rows(point, value)
+        n = point.basis.shape[1]
+        kernel = scale[:, None] * np.linalg.svd(rows)[2][rank:].T
+        of_point = np.concatenate([kernel[:n], kernel[n + len(group) :]])
+        orbit = phase_space.independent(point.basis.T @ self.sought(value).orbits(x))
+        orbit = np.concatenate([orbit, np.zeros((len(of_point) - n, orbit.shape[1]))])
+        across = of_point - orbit @ (orbit.T @ of_point)
         left, lengths, mix = np.linalg.svd(across, full_matrices=False)
-        free = int(np.sum(lengths > RANK))
+        free = int(np.sum(lengths > phase_space.DEPENDENT * np.linalg.norm(kernel)))
         if free != 1:
             what = "they are isolated" if free == 0 else f"they are a family of dimension {free}"
             advice = "hold less" if free == 0 else f"hold {free - 1} more, so that a curve is left"
@@ -146,28 +211,37 @@ class _Curve(NamedTuple):
                 f"near q = {np.round(x[: self.coordinates], 6).tolist()} the relative equilibria of "
                 f"{type(self.system).__name__} with this held are no curve: {what}. You can {advice}."
             )
-        ahead, turning = basis @ left[:, 0], kernel[basis.shape[1] :] @ mix[0] / lengths[0]
+        ahead = np.concatenate([point.basis @ left[:n, 0], left[n:, 0]])
+        turning = kernel[n : n + len(group)] @ mix[0] / lengths[0]
         sense = -1.0 if before is not None and ahead @ before.ahead < 0 else 1.0
-        return Place(x, group, sense * ahead, sense * turning)
+        return Place(x, group, value, sense * ahead, sense * turning)
 
     def next(self, place: Place, length: float) -> Place:
         """The point of the curve whose projection on its direction here is at that length."""
         if length == 0:
             return place
-        x, group = moved(self.system, place.x, length * place.ahead, self.coordinates), place.group
-        group = group + length * place.turning
-        _, scale = nearest_group(self.symmetries, self.system, place.x)
+        here, n = self.sought(place.value), len(place.x)
+        x, group = here.moved(place.x, length * place.ahead[:n]), place.group + length * place.turning
+        value = place.value + length * float(np.sum(place.ahead[n:]))
         for _ in range(MAX_ITERATIONS):
-            value, rows, basis = self.equations(x, group)
-            if not np.all(np.isfinite(value)):
+            sought = self.sought(value)
+            point = sought.at(x, group)
+            if not np.all(np.isfinite(point.missed)):
                 break
-            rows = np.concatenate([rows, np.append(place.ahead @ basis, np.zeros(len(group)))[None]])
-            missed = np.append(value, place.ahead @ (x - place.x) - length)
-            if np.max(np.abs(missed)) < SOLVED * scale:
-                return self.place(x, group, place)
-            change = np.linalg.lstsq(rows, -missed, rcond=RANK)[0]
-            x = moved(self.system, x, basis @ change[: basis.shape[1]], self.coordinates)
-            group = group + change[basis.shape[1] :]
+            short = place.ahead[:n] @ (x - place.x) + float(np.sum(place.ahead[n:])) * (value - place.value) - length
+            if sought.left(point) <= SOLVED and abs(short) <= SOLVED * (1 + abs(length)):
+                return self.place(x, group, value, place)
+            rows, scale, units, _ = self.rows(point, value)
+            onward = np.concatenate([place.ahead[:n] @ point.basis, np.zeros(len(group)), place.ahead[n:]]) * scale
+            rows, missed = np.concatenate([rows, onward[None]]), np.append(point.missed / units, short)
+            left, sizes, right = np.linalg.svd(rows)
+            rank = int(np.sum(sizes > RANK * sizes[0]))
+            change = -scale * (right[:rank].T @ (left[:, :rank].T @ missed / sizes[:rank]))
+            orbit = phase_space.independent(point.basis.T @ sought.orbits(x))
+            change, _ = least(orbit.T, change, scale[:, None] * right[rank:].T)
+            at = point.basis.shape[1]
+            x, group = sought.moved(x, point.basis @ change[:at]), group + change[at : at + len(group)]
+            value += float(np.sum(change[at + len(group) :]))
         raise ValueError(
             f"the branch of relative equilibria of {type(self.system).__name__} could not be followed beyond "
             f"q = {np.round(place.x[: self.coordinates], 6).tolist()} in steps of {length:g}; take shorter ones."
@@ -175,15 +249,18 @@ class _Curve(NamedTuple):
 
     def slope(self, place: Place, name: Any) -> float:
         """The derivative of a quantity by the arc length."""
-        function = function_named(self.system, name)
+        n = len(place.x)
+        if name == self.parameter and name is not None:
+            return float(place.ahead[n])
 
-        def of_x(x: Any) -> Any:
+        def of_x(x: Any, value: Any) -> Any:
+            system = self.system
+            if self.parameter is not None:
+                system = with_parameter(system, self.parameter, self.unit * value)
             q, free = x[: self.coordinates], x[self.coordinates :]
-            return function(q, hamel.full(self.system, q, free))
+            xi = hamel.full(system, q, free)
+            return function_named(system, name, q, xi)(q, xi)
 
-        return float(jax.jvp(of_x, (jnp.asarray(place.x),), (jnp.asarray(place.ahead),))[1])
-
-    def result(self, place: Place) -> RelativeEquilibrium:
-        at = equations_at(self.symmetries, self.system, None, None, self.coordinates, place.x, place.group)
-        basis = phase_space.tangent(self.system, place.x[: self.coordinates], len(place.x) - self.coordinates)
-        return result(self.system, self.symmetries, place.x, self.coordinates, place.group, at, basis)
+        ahead = place.ahead[:n], float(np.sum(place.ahead[n:]))
+        at = place.x, place.value
+        return float(jax.jvp(of_x, tuple(map(jnp.asarray, at)), tuple(map(jnp.asarray, ahead)))[1])

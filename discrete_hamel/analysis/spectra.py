@@ -2,20 +2,19 @@
 
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from discrete_hamel import checks
-from discrete_hamel.analysis import phase_space
+from discrete_hamel.analysis.equilibrium_search import Point, Sought
+from discrete_hamel.analysis.kept_motions import kept_motion
 from discrete_hamel.analysis.linearisations import Linearisation, Stability, logarithms
-from discrete_hamel.analysis.phase_space import Chosen, Symmetries
-from discrete_hamel.analysis.relative_equilibria import Equations, dimension, equations_at, nearest_group, started
+from discrete_hamel.analysis.phase_space import Symmetries
+from discrete_hamel.analysis.reachable import reachable
+from discrete_hamel.analysis.relative_equilibria import asked
+from discrete_hamel.analysis.steady_equations import STEADY, left_over, modulo_symmetry, nearest_group
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
-
-STEADY = 1e-8  # residual, per unit of the field's size, of what passes for a relative equilibrium
-REFINEMENTS = 30
 
 
 class Half(NamedTuple):
@@ -73,8 +72,8 @@ class Spectrum(NamedTuple):
 
     @property
     def growth(self) -> float:
-        """The largest real part of the rates that are not zero (minus infinity if all are)."""
-        return float(np.max(self.continuous.linear.rates().real, initial=-np.inf))
+        """The largest real part of the rates that are not zero (minus infinity if all are); 0 if it is round-off."""
+        return self.continuous.linear.growth()
 
     @property
     def stability(self) -> Stability:
@@ -96,17 +95,18 @@ class Spectrum(NamedTuple):
 def spectrum(
     system: System,
     q: Any,
-    xi: Any,
+    xi: Any = None,
     scheme: Scheme | None = None,
     h: Any = None,
     *,
+    v: Any = None,
     symmetries: Symmetries = None,
 ) -> Spectrum:
     """Eigenvalues, modulo the symmetry, of the linearised motion at a relative equilibrium, and of a scheme's step.
 
-    Linearised on the constraint phase space (q, xi^D), along q' = Psi xi only, in axes that move with the group; the
-    directions of the group's orbit are divided out. `symmetries` are by default what the system declares; else by name
-    what `generator` takes, or cyclic coordinates.
+    Linearised on the constraint phase space (q, xi^D), along what motions can reach only (a clamped end stays clamped),
+    in axes that move with the group; the directions of the group's orbit are divided out. `symmetries` are by default
+    what the system declares; else by name what `generator` takes, or cyclic coordinates.
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh(mass=1.0, inertia=0.7, offset=0.4)
@@ -114,18 +114,15 @@ def spectrum(
     >>> [round(float(rate.real), 6) + 0.0 for rate in found.rates], found.stability.name
     ([0.0, -0.930233], 'PARTIAL')
     """
-    system, q, xi = checks.initial_data(system, q, xi, None)
-    continuous = half(system, q, xi, None, None, symmetries)
+    system, q, xi = checks.initial_data(system, q, xi, v)
+    continuous, discrete = halves(system, q, xi, scheme, h, symmetries)
     if continuous.residual > STEADY:
         raise ValueError(
             f"(q, xi) is not a relative equilibrium of {type(system).__name__}: the motion leaves the orbit of the "
             f"symmetry at a rate of {continuous.residual:.1e}, relative to its size, so it has no spectrum. "
             "relative_equilibrium(system, q, xi, hold=...) finds one nearby."
         )
-    if scheme is None and h is None:
-        return Spectrum(continuous)
-    discrete = half(system, q, xi, scheme, h, symmetries)
-    if discrete.residual > STEADY:
+    if discrete is not None and discrete.residual > STEADY:
         raise ValueError(
             f"{scheme!r} with h = {float(h):g} does not keep this relative equilibrium of {type(system).__name__}: a "
             f"step leaves the orbit of the symmetry at a rate of {discrete.residual:.1e}. "
@@ -134,60 +131,28 @@ def spectrum(
     return Spectrum(continuous, discrete)
 
 
-def half(system: System, q: Any, xi: Any, scheme: Any, h: Any, symmetries: Symmetries) -> Half:
-    """The linearisation at a point modulo symmetry, of (H) or of a scheme's map, and how far it is from steady."""
-    select = phase_space.chosen(system, symmetries, q)
-    y, h = started(system, scheme, h, jnp.asarray(q), jnp.asarray(xi))
-    if scheme is not None:
-        phase_space.require_affine(system, symmetries, jnp.asarray(q))
-    coordinates, nodes = len(q), len(q) + system.rank
-    group, scale = nearest_group(select, system, y[:nodes])
-    at = equations_at(select, system, scheme, h, coordinates, y, group)
-    basis = phase_space.tangent(system, q, len(y) - coordinates)
-    residual = float(np.max(np.abs(at.value))) / scale
-    if scheme is not None:
-        step = Step(select, system, scheme, h, coordinates)
-        y, group, at, residual = _refined(step, y, group, nodes, scale)
-        if residual > STEADY:  # the nodes may have another velocity than the steps
-            y, group, at, residual = _refined(step, y, group, coordinates, scale)
-    orbits = np.zeros((len(y), len(group)))
-    orbits[:nodes] = phase_space.orbits(select, system, y[:nodes])
-    across = basis @ phase_space.complement(basis.T @ orbits)
-    linear = Linearisation(across.T @ at.by_point @ across, None if scheme is None else float(h), 0.1 * scale)
-    return Half(linear, dimension(at, basis), residual)
+def halves(system: System, q: Any, xi: Any, scheme: Any, h: Any, symmetries: Symmetries) -> tuple[Half, Half | None]:
+    """The linearisations at a point modulo symmetry, of (H) and of a scheme's map; no map where (H) is not steady."""
+    words = reachable(system, q)
+    ask, y = asked(system, q, xi, None, None, symmetries)
+    sought = Sought(ask, [], words)
+    point = sought.at(y, nearest_group(ask.symmetries, system, y))
+    continuous = half(sought, point, left_over(point.at, point.noise, y, point.group, len(q)))
+    if (scheme is None and h is None) or continuous.residual > STEADY:
+        return continuous, None
+    ask, y = asked(system, q, xi, scheme, h, symmetries)
+    sought = Sought(ask, [], words)
+    kept = kept_motion(sought, y, point.group)
+    return continuous, half(sought, kept.point, kept.residual)
 
 
-class Step(NamedTuple):
-    """What a discrete relative equilibrium is one of."""
-
-    symmetries: Chosen
-    system: System
-    scheme: Scheme
-    h: Any
-    coordinates: int
-
-
-def _refined(
-    step: Step, y: np.ndarray, group: np.ndarray, known: int, scale: float
-) -> tuple[np.ndarray, np.ndarray, Equations, float]:
-    """y with its first `known` entries given, and the group's element, such that a step is the motion of the group.
-
-    With the positions alone known the step's own velocity has to be the given one:  r_k = r_e, Delta g_k = h eta_e.
-    """
-    select, system, scheme, h, coordinates = step
-    wanted = y[coordinates : coordinates + system.rank] if known == coordinates else np.zeros(0)
-    at = equations_at(select, system, scheme, h, coordinates, y, group)
-    for _ in range(REFINEMENTS):
-        rows = np.concatenate([at.by_group, at.by_point[:, known:]], axis=1)
-        missed = at.value
-        if len(wanted):
-            own = np.zeros((len(wanted), len(group)))
-            rows = np.concatenate([rows, np.concatenate([own, at.velocity_by_point[:, known:]], axis=1)])
-            missed = np.concatenate([missed, at.velocity - wanted])
-        change = np.linalg.lstsq(rows, -missed, rcond=phase_space.DEPENDENT)[0]
-        if not np.all(np.isfinite(change)) or np.max(np.abs(change), initial=0.0) < 1e-13 * scale:
-            break
-        group, y = group + change[: len(group)], np.concatenate([y[:known], y[known:] + change[len(group) :]])
-        at = equations_at(select, system, scheme, h, coordinates, y, group)
-    missed = np.concatenate([at.value, at.velocity - wanted]) if len(wanted) else at.value
-    return y, group, at, float(np.max(np.abs(missed))) / scale
+def half(sought: Sought, point: Point, residual: float) -> Half:
+    """The linearisation at a point; the way to where all is steady counts as noise."""
+    ask, noise = sought.question, point.noise
+    if 0 < residual <= STEADY:
+        change, turn = sought.correction(point, -point.at.value)
+        there = ask.at(point.y + change, point.group + turn)  # so near that the leaf is no matter
+        noise = noise._replace(by_point=noise.by_point + np.abs(there.by_point - point.at.by_point))
+    h = None if ask.scheme is None else float(ask.h)
+    linear = modulo_symmetry(point.at, noise, point.basis, sought.orbits(point.y), ask.coordinates, h)
+    return Half(linear, linear.nullity(), residual)

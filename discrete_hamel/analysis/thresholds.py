@@ -1,11 +1,11 @@
-"""Where stability changes with a parameter: root finding on the spectrum."""
+"""Where stability changes with a parameter."""
 
 from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import brentq
 
-from discrete_hamel.analysis.linearisations import DECIDED, Linearisation
+from discrete_hamel.analysis.linearisations import Linearisation
 from discrete_hamel.analysis.spectra import Spectrum
 
 
@@ -14,9 +14,9 @@ def threshold(
 ) -> float:
     """The value between `low` and `high` at which the relative equilibrium turns unstable.
 
-    Two numbers change sign there smoothly, so that the root is found to round-off: where the stable side is damped, the
-    largest real part; where it is neutral, (lambda_i - lambda_j)^2 of the two rates that meet, negative on the
-    imaginary axis and positive off it. `discrete` asks it of the map.
+    A root of a number whose sign is that of the type, a rate growing once it does by more than round-off, and that goes
+    through zero smoothly: where the stable side is damped, the largest real part; where it is neutral, the square of
+    the distance of the two rates that meet, positive off the imaginary axis. `discrete` asks it of the map.
 
     >>> import discrete_hamel as dh
     >>> from discrete_hamel.analysis import threshold
@@ -26,25 +26,29 @@ def threshold(
     True
     """
     ends = [_linear(spectrum_at(value), discrete) for value in (low, high)]
-    zeros = min(end.zeros() for end in ends)
-    steady = [float(np.max(end.rates(zeros).real, initial=-np.inf)) for end in ends]
-    size = max(end.polynomial()[1] for end in ends)
-    unstable = [growth > DECIDED * size for growth in steady]
-    if unstable[0] == unstable[1]:
+    growths = [end.growth() for end in ends]
+    if (growths[0] > 0) == (growths[1] > 0):
         raise ValueError(
-            f"it is {'unstable' if unstable[0] else 'stable'} both at {low:g} (largest real part {steady[0]:.2e}) and "
-            f"at {high:g} ({steady[1]:.2e}), so there is no one threshold between; scan for ends of different type."
+            f"it is {'unstable' if growths[0] > 0 else 'stable'} both at {low:g} (largest real part {growths[0]:.2e}) "
+            f"and at {high:g} ({growths[1]:.2e}), so there is no one threshold between; scan for ends of different "
+            "type."
         )
-    damped = min(steady) < -DECIDED * size
+    damped, known = min(growths) < 0, dict(zip((low, high), ends, strict=True))
 
     def sign(value: float) -> float:
-        rates = _linear(spectrum_at(value), discrete).rates(zeros)
+        linear = known[value] if value in known else _linear(spectrum_at(value), discrete)
+        growth = linear.growth()
         if damped:
-            return float(np.max(rates.real))
-        first, second = np.triu_indices(len(rates), 1)
-        return float(np.max(((rates[first] - rates[second]) ** 2).real))
+            return growth if growth else -np.finfo(float).tiny
+        return (2 * growth) ** 2 if growth > 0 else -_nearest(linear.rates())
 
     return float(brentq(sign, low, high, xtol=xtol, rtol=1e-14))
+
+
+def _nearest(rates: np.ndarray) -> float:
+    """The square of the distance of the two rates nearest to each other, pairs that are always one left out."""
+    apart = np.abs(rates[:, None] - rates)[np.triu_indices(len(rates), 1)] ** 2
+    return float(np.min(apart[apart > 1e-15 * np.max(apart, initial=0.0)], initial=1.0)) if apart.size else 1.0
 
 
 def _linear(found: Spectrum, discrete: bool) -> Linearisation:
