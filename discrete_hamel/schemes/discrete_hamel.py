@@ -23,6 +23,10 @@ class DiscreteHamel(Scheme):
     Eliminating p gives [HE] (5.6), (5.11) with l^d = h l. The second of (D2) is taken less the first,
     p_{k+1} = p_k + h F: then nothing adds up of what roundings of mu have in common.
 
+    Relative equilibria of (H) are those of (D), for every tau, where Psi is invariant under the symmetry and the group
+    acts by translations on every coordinate on which l, Psi and c depend ([HE] 5.5: (r, g) with r fixed), so that
+    q_{k+tau} stays on the orbit; at tau = 1/2 with their stability type, [HE] Theorem 5.3. Otherwise they are lost.
+
     `compensated` carries along what q and p round off at each step, as [HE] 6.3 proposes: what the map keeps is then
     off by the roundings of the changes, not of q and p. In coordinates in which Psi is affine (gamma, rotation
     matrices) the change of q has no rounding either, and what xi rounds off is made good: `increments`.

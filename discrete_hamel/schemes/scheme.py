@@ -81,7 +81,9 @@ class Scheme(Pytree):
 
     order: ClassVar[Any] = None
     symmetric: ClassVar[Any] = None  # step(h) is undone by step(-h)
-    conserves: ClassVar[Any] = ()  # what theorems give, in the words of docs and tests
+    # What theorems give, in the words of docs and tests. "relative equilibria": where the frame is invariant and the
+    # group only translates the coordinates on which l, Psi and c depend; see DiscreteHamel.
+    conserves: ClassVar[Any] = ()
     reference: ClassVar[str] = ""
     frameless: ClassVar[Any] = False  # it takes systems that have no frame, qdot = psi(q, z)
     nodal: ClassVar[Any] = False  # state.xi is the velocity at the node, which need not be found from p
