@@ -129,6 +129,7 @@ def asked(
     system: System, q: Any, xi: Any, scheme: Scheme | None, h: Any, symmetries: Symmetries
 ) -> tuple[Question, np.ndarray]:
     """What is asked to be steady, checked as a run would be; and y = (q, xi^D, what the scheme remembers)."""
+    q = jnp.asarray(q)
     x, select = phase_space.joined(system, q, xi), phase_space.chosen(system, symmetries, q)
     if (scheme is None) != (h is None):
         raise ValueError("a scheme and its step h go together: give both, or neither for the continuous motion.")

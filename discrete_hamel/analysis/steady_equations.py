@@ -67,7 +67,16 @@ class Question(NamedTuple):
 
         found = [self._replace(system=nearly(self.system)).at(nearly(y), nearly(group)) for _ in range(SAMPLES)]
         changed = (np.max([np.abs(b - a) for b in others], axis=0) for a, *others in zip(at, *found, strict=True))
-        return Equations(*(MORE * change for change in changed))
+        noise = Equations(*(MORE * change for change in changed))
+        return noise if self.scheme is None else self._with_differences(y, noise)
+
+    def _with_differences(self, y: Any, noise: Equations) -> Equations:
+        """What a map rounds off besides, at least: a change is the difference of two nodes, over h."""
+        unit = 4 * MORE * np.finfo(float).eps / abs(float(self.h))
+        q = np.arange(len(y)) < self.coordinates
+        sizes = np.where(q, np.max(np.abs(y), where=q, initial=0.0), np.max(np.abs(y), where=~q, initial=0.0))
+        alike = q[:, None] == q
+        return noise._replace(value=noise.value + unit * sizes, by_point=noise.by_point + unit * alike)
 
 
 @partial(jax.jit, static_argnums=0)
