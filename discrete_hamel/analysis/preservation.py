@@ -80,7 +80,7 @@ def structural_stability(
     words = reachable(system, q)
 
     def with_step(step: Any) -> tuple[Sought, KeptMotion]:
-        ask, y = asked(system, *np.split(point.y, [len(q)]), scheme, step, symmetries)
+        ask, y = asked(system, point.y[: len(q)], point.y[len(q) :], scheme, step, symmetries)
         sought = Sought(ask, [], words)
         return sought, kept_motion(sought, y, point.group)
 

@@ -71,8 +71,9 @@ class Question(NamedTuple):
         return noise if self.scheme is None else self._with_differences(y, noise)
 
     def _with_differences(self, y: Any, noise: Equations) -> Equations:
-        """What a map rounds off besides, at least: a change is the difference of two nodes, over h."""
-        unit = 4 * MORE * np.finfo(float).eps / abs(float(self.h))
+        """What a map rounds off besides: a change is the difference of two nodes, over h, one of them taken back by an
+        exponential whose round-off is doubled by each squaring."""
+        unit = 2**phase_space.SQUARINGS * np.finfo(float).eps / abs(float(self.h))
         q = np.arange(len(y)) < self.coordinates
         sizes = np.where(q, np.max(np.abs(y), where=q, initial=0.0), np.max(np.abs(y), where=~q, initial=0.0))
         alike = q[:, None] == q
