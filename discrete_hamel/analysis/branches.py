@@ -225,7 +225,8 @@ class _Curve(NamedTuple):
         value = place.value + length * float(np.sum(place.ahead[n:]))
         for _ in range(MAX_ITERATIONS):
             sought = self.sought(value)
-            point = sought.at(x, group)
+            with np.errstate(over="ignore", invalid="ignore"):  # too long a step ends in numbers that are none
+                point = sought.at(x, group)
             if not np.all(np.isfinite(point.missed)):
                 break
             short = place.ahead[:n] @ (x - place.x) + float(np.sum(place.ahead[n:])) * (value - place.value) - length

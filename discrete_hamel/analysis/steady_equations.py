@@ -66,7 +66,8 @@ class Question(NamedTuple):
             return jax.tree.map(leaf, tree)
 
         found = [self._replace(system=nearly(self.system)).at(nearly(y), nearly(group)) for _ in range(SAMPLES)]
-        changed = (np.max([np.abs(b - a) for b in others], axis=0) for a, *others in zip(at, *found, strict=True))
+        with np.errstate(invalid="ignore"):  # far from any solution they may be infinite
+            changed = [np.max([np.abs(b - a) for b in others], axis=0) for a, *others in zip(at, *found, strict=True)]
         noise = Equations(*(MORE * change for change in changed))
         return noise if self.scheme is None else self._with_differences(y, noise)
 
