@@ -17,7 +17,7 @@ from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.system import System
 from discrete_hamel.systems.parameters import demanded
 
-ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
+ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size; as in `checks`
 
 NOT_FINITE, NO_STEP, OFF_CONSTRAINT, PARAMETER = 1, 2, 4, 8
 SENTENCES = {
