@@ -18,6 +18,7 @@ from discrete_hamel import hamel
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.links import Links
 from discrete_hamel.kernel.lowering import one_kernel_works
+from discrete_hamel.kernel.operations import FLAT
 from discrete_hamel.kernel.passes import Passes, sampled
 from discrete_hamel.kernel.strip_jaxprs import to_links
 from discrete_hamel.kernel.strips import Pieces, Strip
@@ -101,7 +102,9 @@ class ChainRoot:
         self.unknowns, self.residual, self.negligible = unknowns, residual, negligible
         self.sweep = Sweep(links, residual, unknowns, known)
         slopes = [a for a in self.sweep.entries if a not in residual]
-        self.linear = not set(slopes) & links.varying(slopes, unknowns)[0]
+        varying, _ = links.varying(residual, unknowns)
+        flat = any(links.graph.nodes[i][0] in FLAT for i in varying)  # slopes do not show how these change
+        self.linear = not flat and not set(slopes) & links.varying(slopes, unknowns)[0]
 
     def __call__(
         self, known: Values, guess: Sequence[Array], beside: Sequence[Array] = ()

@@ -32,6 +32,8 @@ def trace(links: Links, closed: Any, arguments: list[Any]) -> list[Any]:
     for equation in closed.jaxpr.eqns:
         values = [read(v) for v in equation.invars]
         shapes = [v.aval.shape for v in equation.outvars]
+        if not shapes:
+            raise Unsupported(f"{equation.primitive.name}, which is done at every evaluation and returns nothing")
         try:
             outputs = _apply(links, equation, values)
             if [np.shape(o) if isinstance(o, np.ndarray) else o.shape for o in outputs] != shapes:
