@@ -13,17 +13,19 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel import frames
+from discrete_hamel.manifold import off_manifold, slack
 from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.system import System
 from discrete_hamel.systems.parameters import demanded
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size; as in `checks`
 
-NOT_FINITE, NO_STEP, OFF_CONSTRAINT, PARAMETER = 1, 2, 4, 8
+NOT_FINITE, NO_STEP, OFF_CONSTRAINT, PARAMETER, OFF_MANIFOLD = 1, 2, 4, 8, 16
 SENTENCES = {
     NOT_FINITE: "initial data or parameters are not finite",
     NO_STEP: "the step h is zero or not finite",
     OFF_CONSTRAINT: "the initial velocity is off the constraint",
+    OFF_MANIFOLD: "the initial q is off what its redundant coordinates satisfy: dh.project gives the nearest point",
     PARAMETER: "a parameter is impossible: system.check() says which",
 }
 
@@ -36,6 +38,7 @@ def marks(system: System, scheme: Any, q: Array, xi: Array, h: Array, v: Any) ->
         NOT_FINITE: ~jnp.all(jnp.stack(finite)),
         NO_STEP: (h == 0) | ~jnp.isfinite(h),
         OFF_CONSTRAINT: _off_constraint(system, q, xi, v),
+        OFF_MANIFOLD: off_manifold(system, q) > slack(q),
         PARAMETER: ~jnp.all(jnp.stack([jnp.asarray(True), *_demands(system)])),
     }
     return sum((jnp.where(bad, code, 0) for code, bad in wrong.items()), start=jnp.asarray(0))

@@ -18,6 +18,15 @@ BAD = {
 }
 
 
+def test_redundant_coordinates_off_their_manifold_are_marked():
+    pendulum = dh.systems.SphericalPendulum()
+    run = jax.jit(lambda q: dh.simulate(pendulum, q, [1.0, 0.0], h=0.01, steps=3))
+    assert run(jnp.array([0.6, 0.0, -0.8])).report.refused == 0
+    off = run(1.3 * jnp.array([0.6, 0.0, -0.8]))
+    assert off.report.refused == refusals.OFF_MANIFOLD
+    assert "dh.project" in off.refusal()
+
+
 def run(mass, q, xi, h):
     return dh.simulate(SLEIGH.replace(mass=mass), q, xi, h=h, steps=3)
 
