@@ -3,8 +3,7 @@
 Measured (`benchmarks/middle_sizes.py`, `chain.py`; operations counted in one iteration): up to some 300 one fused
 kernel is best (`stepper.FUSED`); from there to `stepper.LARGEST` the same kernel without XLA's fusion pass, some 1 ns
 an operation, where fusion would cost up to fifteen times that, and where several kernels (parts that are not inlined)
-are slower too. A chain is rolled up from six links on: its cost grows with the number of links, its compiling not at
-all. What remains is plain.
+are slower too. What remains is plain.
 """
 
 from typing import Any
@@ -14,9 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.kernel import loop, rolled_loop
 from discrete_hamel.kernel.graph import Unsupported
-from discrete_hamel.kernel.rolled import ChainStepper
+from discrete_hamel.kernel.loop import chunk
 from discrete_hamel.kernel.stages import PATIENCE, StageStepper
 from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.schemes.gauss import Gauss
@@ -25,7 +23,7 @@ from discrete_hamel.system import System
 
 _steppers: dict[Any, Any] = {}  # what has been built, as jax.jit keeps what it has compiled
 MOST = 200
-MOST_UNKNOWNS = 48  # of a step that is unrolled: it would take seconds to find that more are too many
+MOST_UNKNOWNS = 72  # it would take seconds to find that the operations of more are too many
 
 
 def stepper_for(
@@ -76,17 +74,13 @@ def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any
     return stepper
 
 
-def _fitting(system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | ChainStepper:
-    """Rolled up for a chain, which costs what it has links, and unrolled for all else that is small enough."""
-    try:
-        return ChainStepper(system, scheme, state, h)
-    except Unsupported as reason:
-        one_solve = type(scheme).step is Scheme.step
-        unknowns = jax.eval_shape(scheme.guess, system, state, h).size if one_solve else 0
-        if unknowns > MOST_UNKNOWNS:
-            many = f"{unknowns} unknowns, of {MOST_UNKNOWNS} at most unless in a chain"
-            raise Unsupported(f"{many}; not one, for {reason}") from None
-        return Stepper(system, scheme, state, h)
+def _fitting(system: System, scheme: Scheme, state: Any, h: Array) -> Stepper:
+    """The step unrolled, unless its size already says that it would be too large."""
+    one_solve = type(scheme).step is Scheme.step
+    unknowns = jax.eval_shape(scheme.guess, system, state, h).size if one_solve else 0
+    if unknowns > MOST_UNKNOWNS:
+        raise Unsupported(f"{unknowns} unknowns, of {MOST_UNKNOWNS} at most")
+    return Stepper(system, scheme, state, h)
 
 
 def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> bool:
@@ -95,12 +89,5 @@ def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, 
     Where they would not (a stiff system, a large step) Newton's iteration does, for all of the run.
     """
     one = jnp.asarray(1)
-    *_, good, (*_, report) = loop.chunk(stepper, length, system, scheme, state, h, one, one)
+    *_, good, (*_, report) = chunk(stepper, length, system, scheme, state, h, one, one)
     return bool(good and report.iterations[0] <= PATIENCE)
-
-
-def chunk(stepper: Stepper | StageStepper | ChainStepper, *run: Any) -> tuple[Any, Any, Any, tuple]:
-    """What `loop.chunk` and `rolled_loop.chunk` return: up to some number of intervals by the compiled step."""
-    if isinstance(stepper, ChainStepper):
-        return rolled_loop.chunk(stepper, *run)
-    return loop.chunk(stepper, *run)
