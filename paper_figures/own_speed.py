@@ -88,8 +88,8 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
         (f"compiled is nowhere slower than plain: at least {np.min(gains):.0f} times faster", bool(np.min(gains) > 1)),
         (
             f"from {links[1]} to {links[-1]} links the operations of an iteration grow "
-            f"{of_a_link[-1] / of_a_link[1]:.2f} times as fast as the links (the time grew {chain[-1] / chain[1]:.1f} times "
-            f"for {links[-1] // links[1]} times the links)",
+            f"{of_a_link[-1] / of_a_link[1]:.2f} times as fast as the links (the time grew "
+            f"{chain[-1] / chain[1]:.1f} times for {links[-1] // links[1]} times the links)",
             bool(of_a_link[-1] < 2 * of_a_link[1]),
         ),
     ]

@@ -17,6 +17,7 @@ from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.loop import chunk
 from discrete_hamel.kernel.stages import PATIENCE, StageStepper
 from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.kernel.verification import STEPS, difference, refused
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
@@ -65,8 +66,11 @@ def _kept(fitting: Any, length: int, tree: Any, reproducible: bool) -> Any:
 def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Any:
     try:
         stepper = fitting(system, scheme, state, h)
-        none, one = jnp.asarray(0), jnp.asarray(1)
-        chunk(stepper, length, system, scheme, state, h, none, one)  # compiles, or fails to
+        few, one = jnp.asarray(min(STEPS, length)), jnp.asarray(1)
+        _, done, _, (q, p, xi, xi_mid, _) = chunk(stepper, length, system, scheme, state, h, few, one)  # or fails to
+        made = {"q": q[:done], "p": p[:done]}, xi[:done], xi_mid[:done]
+        if unlike := difference(stepper, system, scheme, state, h, made):
+            return refused(system, scheme, unlike)
     except Unsupported as reason:
         return str(reason)
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so

@@ -20,6 +20,7 @@ from discrete_hamel.kernel.plain_histories import PlainHistory
 from discrete_hamel.kernel.primitives import run
 from discrete_hamel.kernel.sample_points import sample_points
 from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.kernel.verification import difference, refused
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
@@ -92,6 +93,8 @@ def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
     history = History(stepper)
     if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.correction, *stepper.after)])):
         raise Unsupported("no regular point found, where the run starts")
+    if unlike := difference(stepper, system, scheme, state, h):
+        raise Unsupported(refused(system, scheme, unlike))
     return Compiled(history, PlainHistory(history, system, one, state), _linear(stepper, system, state))
 
 
