@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel.kernel.caches import Cache
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.loop import chunk
 from discrete_hamel.kernel.stages import PATIENCE, StageStepper
@@ -22,8 +23,7 @@ from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
-_steppers: dict[Any, Any] = {}  # what has been built, as jax.jit keeps what it has compiled
-MOST = 200
+_steppers = Cache(most=200)
 MOST_UNKNOWNS = 72  # it would take seconds to find that the operations of more are too many
 
 
@@ -53,14 +53,7 @@ def _kept(fitting: Any, length: int, tree: Any, reproducible: bool) -> Any:
     )
     if reproducible:
         key += (b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tree)),)
-    if key not in _steppers:
-        if len(_steppers) >= MOST:
-            _steppers.pop(next(iter(_steppers)))
-        built = _built(fitting, length, *tree)
-        if isinstance(built, str) and "where the run starts" in built:
-            return built  # another start may do
-        _steppers[key] = built
-    return _steppers[key]
+    return _steppers.kept(key, lambda: _built(fitting, length, *tree))
 
 
 def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Any:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel.kernel.caches import Cache
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.lanes import LARGEST, Bundle, advance, work
 from discrete_hamel.kernel.leaves import scalars
@@ -15,8 +16,7 @@ from discrete_hamel.kernel.verification import difference, refused
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
-_bundles: dict[Any, Any] = {}  # what has been built, as jax.jit keeps what it has compiled
-MOST = 100
+_bundles = Cache(most=100)
 
 
 def bundle_for(
@@ -30,14 +30,7 @@ def bundle_for(
     tree = (system, scheme, state, h)
     shapes = tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(tree))
     key = (jax.tree.structure(tree), shapes, varying, capacity, members)
-    if key not in _bundles:
-        if len(_bundles) >= MOST:
-            _bundles.pop(next(iter(_bundles)))
-        built = _built(*tree, varying, capacity, members)
-        if isinstance(built, str) and "where the run starts" in built:
-            return built  # another start may do
-        _bundles[key] = built
-    return _bundles[key]
+    return _bundles.kept(key, lambda: _built(*tree, varying, capacity, members))
 
 
 def _built(

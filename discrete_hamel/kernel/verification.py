@@ -79,7 +79,7 @@ def difference(
     parameters, lengths = stepper.given(system, scheme, h)
     scheme, fixed = in_steps(scheme, h)[0], dict(zip(stepper.parameters, map(float, parameters), strict=False))
     for k in range(STEPS if made is None else len(made[1])):
-        mean = 0.0
+        mean: Any = 0.0
         for length in lengths:
             known = fixed | dict(zip([*stepper.length, *stepper.state], [length, *scalars(state)], strict=True))
             z = root_of(stepper, {node: float(value) for node, value in known.items()})
@@ -99,12 +99,14 @@ def difference(
 def _step(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tuple[str, Any, Array, Any]:
     """What differs if z is no root of the scheme's residual; the next state, the interval's xi; how far both move."""
     residual, (after, xi) = _defined(system, scheme, state, h, z)
-    share, scales, slack = _third(z), 0.0, 0.0
+    scales: Any = 0.0
+    slack: Any = None
+    share = _third(z)
     for random in (np.random.default_rng(0), np.random.default_rng(1)):
         moved, ends = _defined(system, scheme, *_moved(random, share, state), h, *_moved(random, share, z))
         scales = np.maximum(scales, np.abs(moved))
         apart = jax.tree.map(lambda a, b: np.max(np.abs(a - b), initial=0.0), ends, (after, xi))
-        slack = jax.tree.map(np.maximum, slack, apart) if slack else apart
+        slack = jax.tree.map(np.maximum, slack, apart) if slack is not None else apart
     worst = np.argmax(np.abs(residual) - share * scales)
     if np.abs(residual[worst]) > share * scales[worst]:
         told = f"row {worst} of {type(scheme).__name__}'s residual is {residual[worst]:.1e} where the compiled one is 0"
