@@ -43,6 +43,12 @@ def test_a_right_one_is_taken_without_a_word(way):
     assert np.abs(WAYS[way](system()) - PLAIN).max() < 1e-13
 
 
+def test_under_jit_the_compiled_step_is_still_taken():
+    """The check runs while JAX traces, on concrete numbers."""
+    run = jax.jit(lambda q: dh.simulate(system(), **{**DATA, "q": q}))(jnp.asarray(DATA["q"]))
+    assert (run.report.path, run.report.reason) == ("compiled", "")
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_primitive_that_is_misread_is_refused(way, monkeypatch):
     """Reversals that are none: Newton's iteration converges, and without the check nothing tells."""
