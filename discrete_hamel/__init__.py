@@ -66,6 +66,7 @@ from discrete_hamel.hamel import (
     vector_field,
     velocities,
 )
+from discrete_hamel.kernel.caches import clear_caches
 from discrete_hamel.linear_velocities import as_linear, linear_in_velocities
 from discrete_hamel.manifold import project
 from discrete_hamel.nonlinear_systems import NonlinearSystem, from_nonlinear_constraints, nonlinear
@@ -129,6 +130,7 @@ __all__ = [
     "audit",
     "bracket_matrix",
     "branch",
+    "clear_caches",
     "compare",
     "controlled",
     "crossings",
