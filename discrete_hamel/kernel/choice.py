@@ -15,7 +15,8 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.kernel import loop, rolled_loop
-from discrete_hamel.kernel.graph import Unsupported
+from discrete_hamel.kernel.graph import MOST_NODES, Unsupported
+from discrete_hamel.kernel.native.host import HostRun, usable
 from discrete_hamel.kernel.rolled import ChainStepper
 from discrete_hamel.kernel.stages import PATIENCE, StageStepper
 from discrete_hamel.kernel.stepper import Stepper
@@ -78,6 +79,10 @@ def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any
 
 def _fitting(system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | ChainStepper:
     """Rolled up for a chain, which costs what it has links, and unrolled for all else that is small enough."""
+    if usable(state):
+        stepper = Stepper(system, scheme, state, h, most=MOST_NODES)
+        stepper.run = HostRun(stepper)
+        return stepper
     try:
         return ChainStepper(system, scheme, state, h)
     except Unsupported as reason:
