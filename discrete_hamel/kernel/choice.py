@@ -27,6 +27,7 @@ from discrete_hamel.system import System
 _steppers: dict[Any, Any] = {}  # what has been built, as jax.jit keeps what it has compiled
 MOST = 200
 MOST_UNKNOWNS = 48  # of a step that is unrolled: it would take seconds to find that more are too many
+MOST_NATIVE = 256  # the same of a step in native code
 
 
 def stepper_for(
@@ -79,19 +80,20 @@ def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any
 
 def _fitting(system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | ChainStepper:
     """Rolled up for a chain, which costs what it has links, and unrolled for all else that is small enough."""
-    if usable(state):
-        stepper = Stepper(system, scheme, state, h, most=MOST_NODES)
-        stepper.run = HostRun(stepper)
-        return stepper
     try:
         return ChainStepper(system, scheme, state, h)
     except Unsupported as reason:
         one_solve = type(scheme).step is Scheme.step
         unknowns = jax.eval_shape(scheme.guess, system, state, h).size if one_solve else 0
-        if unknowns > MOST_UNKNOWNS:
-            many = f"{unknowns} unknowns, of {MOST_UNKNOWNS} at most unless in a chain"
-            raise Unsupported(f"{many}; not one, for {reason}") from None
-        return Stepper(system, scheme, state, h)
+        native = usable(state)
+        most = MOST_NATIVE if native else MOST_UNKNOWNS
+        if unknowns > most:
+            raise Unsupported(
+                f"{unknowns} unknowns, of {most} at most unless in a chain; not one, for {reason}"
+            ) from None
+        stepper = Stepper(system, scheme, state, h, **({"most": MOST_NODES} if native else {}))
+        stepper.run = HostRun(stepper) if native else None
+        return stepper
 
 
 def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> bool:
