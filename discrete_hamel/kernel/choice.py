@@ -15,8 +15,8 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.kernel import loop, rolled_loop
-from discrete_hamel.kernel.graph import MOST_NODES, Unsupported
-from discrete_hamel.kernel.native.host import HostRun, usable
+from discrete_hamel.kernel.graph import Unsupported
+from discrete_hamel.kernel.native.host import in_machine_code
 from discrete_hamel.kernel.rolled import ChainStepper
 from discrete_hamel.kernel.stages import PATIENCE, StageStepper
 from discrete_hamel.kernel.stepper import Stepper
@@ -27,7 +27,6 @@ from discrete_hamel.system import System
 _steppers: dict[Any, Any] = {}  # what has been built, as jax.jit keeps what it has compiled
 MOST = 200
 MOST_UNKNOWNS = 48  # of a step that is unrolled: it would take seconds to find that more are too many
-MOST_NATIVE = 256  # the same of a step in native code
 
 
 def stepper_for(
@@ -85,15 +84,10 @@ def _fitting(system: System, scheme: Scheme, state: Any, h: Array) -> Stepper | 
     except Unsupported as reason:
         one_solve = type(scheme).step is Scheme.step
         unknowns = jax.eval_shape(scheme.guess, system, state, h).size if one_solve else 0
-        native = usable(state)
-        most = MOST_NATIVE if native else MOST_UNKNOWNS
-        if unknowns > most:
-            raise Unsupported(
-                f"{unknowns} unknowns, of {most} at most unless in a chain; not one, for {reason}"
-            ) from None
-        stepper = Stepper(system, scheme, state, h, **({"most": MOST_NODES} if native else {}))
-        stepper.run = HostRun(stepper) if native else None
-        return stepper
+        if unknowns > MOST_UNKNOWNS:
+            many = f"{unknowns} unknowns, of {MOST_UNKNOWNS} at most unless in a chain"
+            raise Unsupported(f"{many}; not one, for {reason}") from None
+        return in_machine_code(system, scheme, state, h)
 
 
 def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> bool:

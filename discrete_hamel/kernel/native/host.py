@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from discrete_hamel.kernel.graph import MOST_NODES
 from discrete_hamel.kernel.native.object_code import Library, available, fused, machine_code
 from discrete_hamel.kernel.native.run import POINTERS, Run
 from discrete_hamel.kernel.stepper import Stepper, in_steps
@@ -20,6 +21,15 @@ def usable(state: Any) -> bool:
     """Whether runs from such a state can be native: in doubles, on this machine's processor."""
     doubles = all(np.dtype(leaf.dtype) == np.float64 for leaf in jax.tree.leaves(state))
     return doubles and jax.default_backend() == "cpu" and not available()
+
+
+def in_machine_code(system: System, scheme: Scheme, state: Any, h: Any) -> Stepper:
+    """The stepper for such runs, of any size in machine code, or else of one that XLA compiles in seconds."""
+    if not usable(state):
+        return Stepper(system, scheme, state, h)
+    stepper = Stepper(system, scheme, state, h, most=MOST_NODES)
+    stepper.run = HostRun(stepper)
+    return stepper
 
 
 class HostRun:
