@@ -6,7 +6,7 @@ import numpy as np
 
 from discrete_hamel.kernel.graph import Graph
 from discrete_hamel.kernel.native import object_code
-from discrete_hamel.kernel.native.circular import METADATA, sincos
+from discrete_hamel.kernel.native.circular import METADATA, circular
 from discrete_hamel.kernel.native.instructions import DECLARED, Code
 from discrete_hamel.kernel.native.sections import Memory, Section, loaded
 from discrete_hamel.kernel.operations import BINARY, UNARY
@@ -66,7 +66,7 @@ def by_numpy(graph, outputs, values):
 
 def native(graphs, fused, inline=True, level=1):
     """The native code of some graphs, (graph, inputs, outputs) each: a list of functions of arrays."""
-    texts = [DECLARED, sincos(fused, inline)]
+    texts = [DECLARED, circular(fused, inline)]
     for k, (graph, given, outputs) in enumerate(graphs):
         memory = Memory()
         for node in given:

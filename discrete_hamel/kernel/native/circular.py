@@ -10,7 +10,7 @@ from discrete_hamel.kernel.sincos import COSINE, PARTS, REACH, SINE, TWO_OVER_PI
 SHIFT = 1.5 * 2.0**52  # x + SHIFT has the whole number next to x in its last bits
 
 
-def sincos(fused: bool, inline: bool) -> str:
+def circular(fused: bool, inline: bool) -> str:
     """The function @circular: double -> {sine, cosine}."""
     code = Code(fused)
     shifted = code.fma("%x", number(TWO_OVER_PI), number(SHIFT))

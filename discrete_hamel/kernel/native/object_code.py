@@ -63,16 +63,20 @@ def level_for(operations: int) -> int:
     return 1 if operations <= MANY else 0
 
 
-def machine_code(text: str, operations: int) -> "Library":
-    """The functions of a module of so many operations, made anew or as they were kept on disk."""
-    level = level_for(operations)
+def named(text: str, operations: int) -> str:
+    """The digest of all that machine code is made from."""
     import llvmlite
 
     versions = f"{llvmlite.__version__} {_llvm().llvm_version_info}"
-    name = object_cache.digest(text, str(level), *processor(), versions)
+    return object_cache.digest(text, str(level_for(operations)), *processor(), versions)
+
+
+def machine_code(text: str, operations: int) -> "Library":
+    """The functions of a module of so many operations, made anew or as they were kept on disk."""
+    name = named(text, operations)
     code = object_cache.kept(name)
     if code is None:
-        code = assembled(text, level)
+        code = assembled(text, level_for(operations))
         object_cache.keep(name, code)
     return Library(code)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from discrete_hamel.kernel.graph import Unsupported
-from discrete_hamel.kernel.native.circular import METADATA, sincos
+from discrete_hamel.kernel.native.circular import METADATA, circular
 from discrete_hamel.kernel.native.instructions import DECLARED, Code, number
 from discrete_hamel.kernel.native.sections import Memory, loaded
 from discrete_hamel.kernel.native.solve import Solve, copied
@@ -50,7 +50,7 @@ class Run:
     def text(self) -> str:
         """The module."""
         sections = [s.text(self.inlined) for solve in (self.step, self.node) for s in solve.sections]
-        functions = [sincos(self.fused, self.operations <= FEW), *sections, self._run()]
+        functions = [circular(self.fused, self.operations <= FEW), *sections, self._run()]
         return DECLARED + "".join(functions) + METADATA
 
     def _run(self) -> str:
