@@ -15,8 +15,9 @@ from jax import Array, lax
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.linearised import Linearised, Sweep
 from discrete_hamel.kernel.lowering import constants, lowered, one_kernel
-from discrete_hamel.kernel.native.histories import Cotangents, Steps, Tangents
+from discrete_hamel.kernel.native.histories import Steps
 from discrete_hamel.kernel.native.host import usable
+from discrete_hamel.kernel.native.sweeps import Cotangents, Tangents
 from discrete_hamel.kernel.stepper import Stepper
 
 Scalars = list[Any]

@@ -11,7 +11,8 @@ import discrete_hamel as dh
 from discrete_hamel.kernel import histories
 from discrete_hamel.kernel.histories import History
 from discrete_hamel.kernel.native import object_code
-from discrete_hamel.kernel.native.histories import Cotangents, Steps
+from discrete_hamel.kernel.native.histories import Steps
+from discrete_hamel.kernel.native.sweeps import Cotangents
 from discrete_hamel.kernel.stepper import Stepper
 
 pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())

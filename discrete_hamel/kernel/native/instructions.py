@@ -126,7 +126,7 @@ class Emitted:
         return self.truths[index]
 
     def _is_truth(self, index: int) -> bool:
-        return index in self.zero_or_one or self.graph.value(index) in (0.0, 1.0)
+        return index in self.zero_or_one or str(self.graph.value(index)) in ("0.0", "1.0")  # and not -0.0
 
     def _emit(self, index: int) -> None:
         operation, *operands = self.graph.nodes[index]

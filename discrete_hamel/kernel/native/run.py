@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.native.circular import METADATA, circular
 from discrete_hamel.kernel.native.instructions import DECLARED, Code, number
+from discrete_hamel.kernel.native.module import FEW, INLINED, MOST_PLACES
 from discrete_hamel.kernel.native.sections import Memory, loaded
 from discrete_hamel.kernel.native.solve import Solve, copied
 from discrete_hamel.kernel.stepper import Stepper
 
-FEW = 1500  # operations up to which sines are evaluated where they are used
-INLINED = 4000  # operations of all sections up to which they are one function
-MOST_PLACES = 40_000  # of doubles, on the stack
 POINTERS = ("numbers", "lengths", "begin", "counts", "q", "p", "xi", "mid", "residual", "iterations", "final", "ended")
 
 
