@@ -64,6 +64,7 @@ from discrete_hamel.hamel import (
     vector_field,
     velocities,
 )
+from discrete_hamel.kernel.caches import clear_caches
 from discrete_hamel.linear_velocities import as_linear, linear_in_velocities
 from discrete_hamel.nonlinear_systems import NonlinearSystem, from_nonlinear_constraints, nonlinear
 from discrete_hamel.prescribed import prescribe, timed
@@ -125,6 +126,7 @@ __all__ = [
     "audit",
     "bracket_matrix",
     "branch",
+    "clear_caches",
     "compare",
     "controlled",
     "crossings",

@@ -2,8 +2,8 @@
 
 Time of a step of DiscreteHamel, every node saved, as measured where this figure was made: by the compiled path, and by
 the plain path (ordinary JAX: Newton's iteration, autodiff's Jacobian, LAPACK). Left: systems with one to three free
-velocities, on their sample motions. Right: the planar chain; from six links on the compiled step is rolled up, and its
-cost grows with the number of links where dense elimination grows with its cube.
+velocities, on their sample motions. Right: the planar chain; its sums are unknowns of the elimination too, so that the
+operations of a step grow with the number of links, where those of dense elimination grow with its cube.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from paper_figures.speeds import compiled, interleaved, plain, start
 
 PARAMETERS: dict[str, Any] = {
     "systems": ("ChaplyginSleigh", "SphericalPendulum", "RollingDisk"),
-    "links": (2, 6, 12, 24),
+    "links": (2, 6, 12, 18),
     "plain up to": 6,  # links; more take long to compile
     "steps": 2048,
     "plain steps": 256,
@@ -35,7 +35,7 @@ def compute(fast: bool) -> dict[str, Any]:
         sample = system.sample()
         begun = start(system, dh.DiscreteHamel(), sample["q"], sample["xi"], sample["h"])
         runs["compiled", i], stepper = compiled(begun, PARAMETERS["steps"])
-        operations.append((stepper if hasattr(stepper, "operations") else stepper.root).operations)
+        operations.append(stepper.root.operations)
         nodes = np.asarray(runs["compiled", i]()[0])[: PARAMETERS["compared"]]
         if i < len(systems) or PARAMETERS["links"][i - len(systems)] <= PARAMETERS["plain up to"]:
             runs["plain", i] = plain(begun, PARAMETERS["plain steps"])
@@ -82,13 +82,14 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
         [data[f"plain: {kind}"] / data[f"compiled: {kind}"][: len(data[f"plain: {kind}"])] for kind in kinds]
     )
     chain, links, nodes = data["compiled: chain"], PARAMETERS["links"], PARAMETERS["compared"]
-    of_a_link = data["operations"][len(PARAMETERS["systems"]) + 1 :]
+    of_a_link = data["operations"][len(PARAMETERS["systems"]) :] / np.array(links)
     return [
         (f"both paths give the same {nodes} nodes within {ROUND_OFF:g} ({apart:.0e})", bool(apart < ROUND_OFF)),
         (f"compiled is nowhere slower than plain: at least {np.min(gains):.0f} times faster", bool(np.min(gains) > 1)),
         (
-            f"from {links[1]} to {links[-1]} links an iteration has the same {of_a_link[0]} operations a link (the "
-            f"time grew {chain[-1] / chain[1]:.1f} times for {links[-1] // links[1]} times the links)",
-            len(set(of_a_link)) == 1,
+            f"from {links[1]} to {links[-1]} links the operations of an iteration grow "
+            f"{of_a_link[-1] / of_a_link[1]:.2f} times as fast as the links (the time grew "
+            f"{chain[-1] / chain[1]:.1f} times for {links[-1] // links[1]} times the links)",
+            bool(of_a_link[-1] < 2 * of_a_link[1]),
         ),
     ]

@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import hamel
+from discrete_hamel.kernel.caches import Cache
 from discrete_hamel.kernel.derivatives import Run
 from discrete_hamel.kernel.elimination import solve
 from discrete_hamel.kernel.graph import Graph, Unsupported
@@ -20,14 +21,14 @@ from discrete_hamel.kernel.plain_histories import PlainHistory
 from discrete_hamel.kernel.primitives import run
 from discrete_hamel.kernel.sample_points import sample_points
 from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.kernel.verification import difference, refused
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
 LARGEST = 2000  # operations an iteration: beyond, XLA fusing them, which under jit it cannot be told not to, is slow
 MOST_UNKNOWNS = 48
-MOST = 200
 
-_built: dict[Any, Any] = {}
+_compiled = Cache(most=200)
 
 
 class Compiled(NamedTuple):
@@ -53,15 +54,12 @@ def compiled_for(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) 
     """The compiled steps for runs of this kind, whose values may be traced; or the reason why there are none."""
     tree = (system, scheme, q, xi, h)
     key = (jax.tree.structure(tree), tuple((jnp.shape(leaf), jnp.result_type(leaf)) for leaf in jax.tree.leaves(tree)))
-    if key not in _built:
-        with jax.ensure_compile_time_eval():
-            built = _first(*tree)
-        if isinstance(built, str) and "where the run starts" in built:
-            return built  # other values may do
-        if len(_built) >= MOST:
-            _built.pop(next(iter(_built)))
-        _built[key] = built
-    return _built[key]
+    return _compiled.kept(key, lambda: _at_compile_time(*tree))
+
+
+def _at_compile_time(*tree: Any) -> Compiled | str:
+    with jax.ensure_compile_time_eval():
+        return _first(*tree)
 
 
 def _first(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
@@ -93,6 +91,8 @@ def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
     _ = history.steps  # compiles, or fails to
     if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.correction, *stepper.after)])):
         raise Unsupported("no regular point found, where the run starts")
+    if unlike := difference(stepper, system, scheme, state, h):
+        raise Unsupported(refused(system, scheme, unlike))
     return Compiled(history, PlainHistory(history, system, one, state), _linear(stepper, system, state))
 
 

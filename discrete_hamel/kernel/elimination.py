@@ -31,7 +31,7 @@ def solve(graph: Graph, rows: list[dict[int, int]], right: list[int], guarded: b
             solution |= _cofactors(graph, {i: rows[i] for i in block}, right)
             active -= set(block)
             continue
-        pivot_row, pivot_column = pivot_at or _pivot(graph, rows, active) or _singular()
+        pivot_row, pivot_column = pivot_at or _pivot(graph, rows, active) or singular()
         active.remove(pivot_row)
         pivot = rows[pivot_row].pop(pivot_column)
         reciprocal = graph.div(graph.const(1.0), pivot)
@@ -56,7 +56,8 @@ def solve(graph: Graph, rows: list[dict[int, int]], right: list[int], guarded: b
     return [solution[j] for j in range(len(rows))]
 
 
-def _singular() -> NoReturn:
+def singular() -> NoReturn:
+    """Where pivots are chosen, at the sample, there is none."""
     raise Unsupported("a linear solve that is singular where the run starts")
 
 
@@ -76,7 +77,7 @@ def _cofactors(graph: Graph, rows: dict[int, dict[int, int]], right: list[int]) 
     """x_j = (sum over i of the cofactor of a_ij times b_i) / determinant, for up to three unknowns."""
     columns = sorted({j for row in rows.values() for j in row})
     if len(columns) != len(rows):
-        _singular()
+        singular()
     zero = graph.const(0.0)
     matrix = [[row.get(j, zero) for j in columns] for row in rows.values()]
     n = len(columns)
@@ -99,7 +100,7 @@ def _cofactors(graph: Graph, rows: dict[int, dict[int, int]], right: list[int]) 
     for a, c in zip(matrix[0], cofactors[0], strict=True):
         whole = graph.add(whole, graph.mul(a, c))
     if not abs(graph.samples[whole]) > 0:
-        _singular()
+        singular()
     reciprocal = graph.div(graph.const(1.0), whole)
     solution = {}
     for j, column in enumerate(columns):

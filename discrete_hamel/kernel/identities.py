@@ -24,13 +24,24 @@ def without_idle_angles(graph: Graph, outputs: list[int]) -> list[int]:
 def _without(graph: Graph, output: int) -> int:
     if _rounds_off(graph, output):
         return output
+    terms = _multiplied_out(graph, output)
     for sine, cosine in angles_in(graph, [output]).values():
-        if sine is not None and cosine is not None and idle(graph, output, sine, cosine):
+        if sine is not None and cosine is not None and terms is not None and _idle(*terms, sine, cosine):
             (at_zero,) = graph.substitute([output], {sine: graph.const(0.0), cosine: graph.const(1.0)})
             # What cancels may be infinite there: a frame whose fields are parallel at that angle.
             if _least_divisor(graph, at_zero) >= LEAST * _least_divisor(graph, output):
                 output = at_zero
+                terms = _multiplied_out(graph, output)
     return output
+
+
+def _multiplied_out(graph: Graph, output: int) -> tuple[Polynomial, set[int]] | None:
+    """An output as a polynomial, and the nodes inside its factors; None if it has too many terms."""
+    terms = polynomial(graph, output, MOST_TERMS)
+    if terms is None:
+        return None
+    factors = {f for each in terms for f in each}
+    return terms, set(graph.needed(a for f in factors for a in graph.operands(f)))
 
 
 def _rounds_off(graph: Graph, output: int) -> bool:
@@ -71,8 +82,13 @@ def angles_in(graph: Graph, outputs: list[int]) -> dict[int, tuple[int | None, i
 
 def idle(graph: Graph, output: int, sine: int, cosine: int) -> bool:
     """Whether an output is a polynomial in sin x and cos x from which x disappears by sin^2 x = 1 - cos^2 x."""
-    terms = polynomial(graph, output, MOST_TERMS)
-    if terms is None or any({sine, cosine} & set(graph.needed([f])) - {f} for factors in terms for f in factors):
+    terms = _multiplied_out(graph, output)
+    return terms is not None and _idle(*terms, sine, cosine)
+
+
+def _idle(terms: Polynomial, inside: set[int], sine: int, cosine: int) -> bool:
+    """The same of terms; `inside` has what is inside of factors, and so not multiplied out."""
+    if sine in inside or cosine in inside:
         return False
     largest = max((abs(c) for c in terms.values()), default=0.0)
     left: Polynomial = {}

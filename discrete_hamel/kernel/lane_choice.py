@@ -4,17 +4,19 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
+from discrete_hamel.kernel.caches import Cache
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.lanes import LARGEST, Bundle, advance, work
 from discrete_hamel.kernel.leaves import scalars
 from discrete_hamel.kernel.stepper import Stepper, in_steps
+from discrete_hamel.kernel.verification import difference, refused
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
-_bundles: dict[Any, Any] = {}  # what has been built, as jax.jit keeps what it has compiled
-MOST = 100
+_bundles = Cache(most=100)
 
 
 def bundle_for(
@@ -28,14 +30,7 @@ def bundle_for(
     tree = (system, scheme, state, h)
     shapes = tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(tree))
     key = (jax.tree.structure(tree), shapes, varying, capacity, members)
-    if key not in _bundles:
-        if len(_bundles) >= MOST:
-            _bundles.pop(next(iter(_bundles)))
-        built = _built(*tree, varying, capacity, members)
-        if isinstance(built, str) and "where the run starts" in built:
-            return built  # another start may do
-        _bundles[key] = built
-    return _bundles[key]
+    return _bundles.kept(key, lambda: _built(*tree, varying, capacity, members))
 
 
 def _built(
@@ -52,10 +47,11 @@ def _built(
         own = own.reshape(sum(varying), members).astype(h.dtype)
         begin = jnp.broadcast_to(jnp.stack(scalars(state))[:, None], (len(scalars(state)), members))
         common = [x for x, v in zip(numbers, varying, strict=True) if not v]
-        none = jnp.asarray(0)
-        advance(
-            bundle, capacity, common, none, none, own, begin, jnp.zeros(members, begin.dtype)
-        )  # compiles, or fails to
+        one, active = jnp.asarray(1), jnp.ones(members, begin.dtype)
+        _, done, _, _, rows = advance(bundle, capacity, common, one, one, own, begin, active)  # compiles, or fails to
+        q, p, xi = np.split(rows[: int(done[0]), :, 0], [state.q.size, state.q.size + state.p.size], axis=1)
+        if unlike := difference(stepper, system, scheme, state, h, ({"q": q, "p": p}, xi, None)):
+            return refused(system, scheme, unlike)
     except Unsupported as reason:
         return str(reason)
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so

@@ -88,10 +88,11 @@ def _with_formulas(root: Root, known: dict[int, Array]) -> dict[int, Array]:
 
 
 def _block(
-    bundle: Bundle, capacity: int, common: Lanes, nodes: Array, every: Array, own: Array, begin: Array, active: Array
+    bundle: Bundle, common: Lanes, nodes: Array, every: Array, rows: Array, own: Array, begin: Array, active: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """One block from `begin`, (scalars of the state, lanes): the last states, the nodes done, the steps done, most
-    iterations, and the nodes, (capacity, N + m + n, lanes); `active` lanes are to reach `nodes` nodes."""
+    iterations, and the nodes, put into `rows`, (capacity, N + m + n, lanes); `active` lanes are to reach `nodes` nodes.
+    """
     lanes = begin.shape[1]
     numbers, different = iter(common), iter(own)
     parameters = [next(different) if varies else next(numbers) for varies in bundle.varying]
@@ -132,7 +133,6 @@ def _block(
         return j + 1, state, _more(done, alive), steps, most, alive, rows
 
     count = jnp.zeros(lanes, begin.dtype)
-    rows = jnp.zeros((capacity, bundle.width, lanes), begin.dtype)
     start = (jnp.zeros_like(nodes), tuple(begin), count, count, count, active, rows)
     _, state, done, steps, most, _, rows = lax.while_loop(
         lambda c: (c[0] < nodes) & (jnp.max(c[5]) > 0), several, start
@@ -174,6 +174,7 @@ def _blocks(bundle: Bundle, capacity: int, common: Lanes, nodes: Array, every: A
         x = jnp.moveaxis(x, 0, -2)
         return x.reshape(*x.shape[:-2], x.shape[-2] * LANES)
 
-    block: Any = partial(_block, bundle, capacity)
+    block: Any = partial(_block, bundle)
     block = one_kernel(block) if bundle.stepper.native else block
-    return jax.tree.map(join, lax.map(lambda b: block(common, nodes, every, *b), tuple(split(x) for x in lanes)))
+    rows = jnp.zeros((capacity, bundle.width, LANES), lanes[-1].dtype)  # outside: see `one_kernel`
+    return jax.tree.map(join, lax.map(lambda b: block(common, nodes, every, rows, *b), tuple(split(x) for x in lanes)))

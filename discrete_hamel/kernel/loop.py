@@ -44,10 +44,11 @@ def chunk(
 def _steps(
     stepper: Stepper | StageStepper, length: int, parameters: Any, state: Any, intervals: Array, every: Array
 ) -> tuple[Any, Array, Array, Any]:
-    loop = partial(_loop, stepper, length)
+    loop = partial(_loop, stepper)
     numbers, lengths = stepper.given(*parameters)
-    steps = one_kernel(loop) if stepper.native else loop
-    whole, good, rows = steps(numbers, lengths, scalars(state), intervals, every)
+    steps, begin = one_kernel(loop) if stepper.native else loop, scalars(state)
+    rows = jnp.zeros((length, stepper.row.width), begin[0].dtype)  # outside: see `one_kernel`
+    whole, good, rows = steps(numbers, lengths, begin, rows, intervals, every)
     nodal_xi = None
     if not stepper.row.nodal:
         q, p, free = ([rows[:, i] for i in place] for place in stepper.node_places())
@@ -78,10 +79,10 @@ def _compiled(stepper: Stepper | StageStepper) -> Any:
 
 def _loop(
     stepper: Stepper | StageStepper,
-    length: int,
     parameters: list[Array],
     lengths: Any,
     begin: list[Array],
+    rows: Array,
     intervals: Array,
     save_every: Array,
 ) -> tuple[Array, Array, Array]:
@@ -103,7 +104,6 @@ def _loop(
         k, *_, good, _ = carry
         return (k < intervals) & good
 
-    rows = jnp.zeros((length, stepper.row.width), begin[0].dtype)
     zero, well = jnp.zeros_like(intervals), ~jnp.isnan(sum([*parameters, *begin]))  # XLA fails on operands nobody uses
     k, inside, _, _, good, rows = lax.while_loop(going, one, (zero, zero, tuple(begin), zero, well, rows))
     return jnp.where(good | (inside > 0), k, k - 1), good, rows

@@ -85,6 +85,10 @@ def one_kernel(function: Callable) -> Callable:
 
     XLA does this of itself for small loops; the mark says that this one is meant too. It is an attribute of this call
     only: no flag is set, and no other code is affected. Where XLA does not know it, nothing changes.
+
+    XLA aborts the process where the kernel has an operand that nothing in it uses, or an array of constants; and in
+    jax 0.6 and 0.7 where it makes a large array, which XLA would make by several threads. So the arrays that a loop
+    fills are made outside and handed in, all else inside are scalars, and a loop looks at each of its operands.
     """
     from jax.experimental.xla_metadata import set_xla_metadata
 

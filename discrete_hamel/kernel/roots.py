@@ -6,6 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel.kernel import sums
 from discrete_hamel.kernel.elimination import solve
 from discrete_hamel.kernel.graph import Graph
 from discrete_hamel.kernel.lowering import Packed, cycles, dependent, frontier, lowered
@@ -15,6 +16,8 @@ from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, finished, sane, sq
 
 SHRUNK = 1e-4  # of the size of the guess
 TWICE = 300  # operations up to which the first iteration is written out before the loop, which goes through memory
+SMALL = 8  # unknowns, up to which sums as further ones do not pay
+LARGE = 12  # unknowns, from which on the dense solve would only take longer to write down
 Scalars = list[Any]
 Found = tuple[Scalars, Array, Array, Scalars]  # z, whether it converged, the iterations, what was watched in the last
 Values = Mapping[int, Any]
@@ -51,18 +54,26 @@ class Root:
                 self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
         else:  # the guess is the root
             self.correction = [graph.const(0.0)] * len(unknowns)
-        slopes = [a for row in graph.derivative(rows, self.unknowns) for a in row.values()]
-        self.linear = not set(graph.needed(slopes)) & set(self.unknowns)
+        if len(self.unknowns) > LARGE:
+            self.linear = sums.affine(graph, rows, self.unknowns)
+        else:
+            slopes = [a for row in graph.derivative(rows, self.unknowns) for a in row.values()]
+            self.linear = not set(graph.needed(slopes)) & set(self.unknowns)
         self.places = [unknowns.index(v) for v in self.unknowns]
         self.operations = graph.operations(self.correction)
         varying = dependent(graph, self.correction, self.unknowns)
         self.fixed = frontier(graph, self.correction, varying)
 
     def _correction(self, residual: list[int], unknowns: list[int]) -> list[int]:
-        rows = self.graph.derivative(residual, unknowns)
-        correction = solve(self.graph, rows, [self.graph.neg(r) for r in residual])
-        in_order = regrouped(self.graph, correction, self.levels)
-        return min(in_order, correction, key=lambda outputs: self.cost(self.graph, outputs, unknowns))
+        graph, candidates, many = self.graph, [], len(unknowns) > SMALL
+        variables = sums.variables(graph, residual, unknowns) if many else []
+        if not variables or len(unknowns) <= LARGE:
+            rows = graph.derivative(residual, unknowns)
+            candidates.append(solve(graph, rows, [graph.neg(r) for r in residual]))
+        if variables:
+            candidates.append(sums.correction(graph, residual, unknowns, variables))
+        candidates = [c for correction in candidates for c in (regrouped(graph, correction, self.levels), correction)]
+        return min(candidates, key=lambda outputs: self.cost(graph, outputs, unknowns))
 
     def needs(self) -> list[int]:
         """What is evaluated on the way to the root and to the eliminated unknowns."""

@@ -21,8 +21,8 @@ class PlanarChain(System):
         l = sum_k m_k (v_k . v_k / 2 - g y_k)
 
     Energy is bounded; without gravity, angular momentum about the pivot is exact. Written like this, with cumulative
-    sums over the rods, a chain runs in the compiled path at a cost that is linear in the number of links, as by the
-    articulated-body algorithm (Featherstone 2008, ch. 7).
+    sums over the rods, a step of the compiled path takes operations in proportion to the number of links, as by the
+    articulated-body algorithm (Featherstone 2008, ch. 7); from some 35 links on they are too many to be compiled.
     """
 
     links: int = 3  # n

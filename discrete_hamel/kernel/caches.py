@@ -1,0 +1,68 @@
+"""What has been built and compiled: kept for the next run of its kind, bounded, and freed.
+
+Each function that XLA compiles keeps some memory mapped, of which Linux grants a process 65 530 pieces by default; past
+that the next compilation fails. A system takes some 250, so that a process with many has to forget now and then.
+"""
+
+import gc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+
+MAPPINGS, LIMIT = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
+SHARE = 0.4  # of the mappings granted, from which on what is compiled is freed before more is
+_caches: list["Cache"] = []
+
+
+class Cache(dict[Any, Any]):
+    """Values by key, the oldest forgotten where there are more than `most`.
+
+    >>> squares = Cache(most=2)
+    >>> [squares.kept(k, lambda: k * k) for k in (1, 2, 3)], len(squares)
+    ([1, 4, 9], 2)
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+        _caches.append(self)
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made for this key before, or is now; a reason that depends on where a run starts is not kept."""
+        if key not in self:
+            make_room()
+            made = make()
+            if isinstance(made, str) and "where the run starts" in made:
+                return made  # another start may do
+            while len(self) >= self.most:
+                self.pop(next(iter(self)))
+            self[key] = made
+        return self[key]
+
+
+def clear_caches() -> None:
+    """Forget all compiled steps, and what JAX has compiled, as `jax.clear_caches` does: memory for time.
+
+    The next run of each kind is built and compiled again. Nothing else changes.
+
+    >>> import discrete_hamel as dh
+    >>> dh.clear_caches()
+    """
+    for cache in _caches:
+        cache.clear()
+    jax.clear_caches()
+    gc.collect()
+
+
+def make_room() -> None:
+    """Forget what is compiled, but not what is built, if the process is near the number of mappings it is granted."""
+    if MAPPINGS.exists() and LIMIT.exists() and _mappings() > SHARE * int(LIMIT.read_text()):
+        jax.clear_caches()
+        gc.collect()
+
+
+def _mappings() -> int:
+    with MAPPINGS.open("rb") as lines:
+        return sum(1 for _ in lines)

@@ -1,0 +1,45 @@
+"""What is built and compiled is bounded, can be freed, and is made again when it is needed."""
+
+import numpy as np
+import pytest
+
+import discrete_hamel as dh
+from discrete_hamel.kernel import caches, choice
+from discrete_hamel.kernel.caches import Cache, make_room
+
+on_linux = pytest.mark.skipif(not caches.MAPPINGS.exists(), reason="counts the memory mappings of Linux")
+
+
+def run():
+    return dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=20)
+
+
+@on_linux
+def test_clearing_frees_what_was_compiled_and_changes_no_number():
+    before = run()
+    mappings = caches._mappings()
+    assert choice._steppers
+    dh.clear_caches()
+    assert not choice._steppers
+    assert caches._mappings() < mappings
+    assert np.array_equal(run().q, before.q)
+
+
+@on_linux
+def test_room_is_made_near_the_limit_only(monkeypatch):
+    run()
+    built, mappings = dict(choice._steppers), caches._mappings()
+    make_room()
+    assert caches._mappings() >= mappings
+    monkeypatch.setattr(caches, "SHARE", 0.0)
+    make_room()
+    assert caches._mappings() < mappings
+    assert dict(choice._steppers) == built
+
+
+def test_the_oldest_is_forgotten_and_a_reason_of_the_start_is_not_kept():
+    cache = Cache(most=2)
+    assert [cache.kept(k, lambda k=k: -k) for k in (1, 2, 3, 3)] == [-1, -2, -3, -3]
+    assert list(cache) == [2, 3]
+    assert cache.kept(4, lambda: "singular where the run starts") == "singular where the run starts"
+    assert list(cache) == [2, 3]
