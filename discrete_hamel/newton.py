@@ -55,25 +55,36 @@ def root(
 def newton(
     residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
 ) -> tuple[Array, Report]:
-    """Newton's iteration, ended by `finished`; what round-off is, it takes from the guess and what came of it."""
+    """Newton's iteration, ended by `finished`; what round-off is, it takes from the guess and what came of it.
+
+    It has converged if what is left of the residual is no more than round-off in the unknowns makes of it.
+    """
     jacobian = jax.jacfwd(lambda z: (residual(z),) * 2, has_aux=True)
 
     def iterate(carry: tuple) -> tuple:
-        z, size, _, count = carry
+        z, size, _, count, _ = carry
         j, r = jacobian(z)
         correction = jnp.linalg.solve(j, -r)
         moved = z + correction
         largest = jnp.maximum(jnp.abs(guess), jnp.abs(moved))  # a guess of zeros has no scale of its own
-        new = jnp.sum((correction * units(largest, jnp.sum(largest) + beside)) ** 2)
-        return moved, new, finished(size, new, negligible), count + 1
+        weights = units(largest, jnp.sum(largest) + beside)
+        new = jnp.sum((correction * weights) ** 2)
+        return moved, new, finished(size, new, negligible), count + 1, weights
 
     def unfinished(carry: tuple) -> Array:
-        _, _, done, count = carry
+        _, _, done, count, _ = carry
         return ~done & (count < MAX_ITERATIONS)
 
-    start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0))
-    z, size, done, count = lax.while_loop(unfinished, iterate, start)
-    return z, Report(done & sane(size), count, jnp.linalg.norm(residual(z)))
+    start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0), jnp.zeros_like(guess))
+    z, size, done, count, weights = lax.while_loop(unfinished, iterate, start)
+    # Derivatives may be overridden, and corrections small for that: what is left of the equations themselves decides,
+    # beside what they change by when the unknowns move by so many units of round-off, each by another share of them.
+    index = jnp.arange(len(guess))
+    astray = noise(negligible) * (1 - 2 * (index % 2)) * (0.75 + 0.25 * jnp.cos(index)) / weights
+    left, above, below = lax.map(residual, jnp.stack([z, z + astray, z - astray]))
+    rounding = jnp.fmax(jnp.abs(above - left), jnp.abs(below - left))  # beyond one of them may be no number
+    solved = jnp.all(jnp.abs(left) <= 2 * rounding)
+    return z, Report(done & sane(size) & solved, count, jnp.linalg.norm(left))
 
 
 def units(guess: Array, total: Array) -> Array:
@@ -106,5 +117,9 @@ def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
     level: then it is what the iteration is expected to end with). An absurd correction, or no number, ends it too.
     """
     converged = (new <= 1) | (new * new * new <= negligible**2 * (size * size))  # the second only if new < size / 1000
-    noise = STALLED if negligible else NOISY
-    return converged | ((new > 0.25 * size) & (new < noise**2)) | ~sane(new)
+    return converged | ((new > 0.25 * size) & (new < noise(negligible) ** 2)) | ~sane(new)
+
+
+def noise(negligible: float) -> float:
+    """Round-off units up to which what is left may be noise."""
+    return STALLED if negligible else NOISY

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel import checks
+from discrete_hamel import checks, refusals
 from discrete_hamel.failures import PHYSICAL
 from discrete_hamel.inputs import explained
 from discrete_hamel.loops import run, traced
@@ -49,8 +49,8 @@ def simulate(
     `xi` has the m free components or all n. `save_every` keeps each so-many-th node and memory to what is kept.
     A step that cannot be solved raises NewtonFailed with the trajectory so far; `on_failure="mark"` returns instead,
     with NaN after that step and `report.converged` False. Under jit, grad and vmap, where nothing can be raised, the
-    latter is what happens. `compiled=False` takes the plain path, by which the compiled one is defined; `report.path`
-    says which ran.
+    latter is what happens, and data that would be refused are marked: `report.refused`, `trajectory.refusal()`.
+    `compiled=False` takes the plain path, by which the compiled one is defined; `report.path` says which ran.
 
     `store` is the path of a Zarr store that grows while the run goes on; the arrays of the trajectory stay there until
     they are asked for. After `checkpoint_every` steps (an integer) or seconds (a float, or a timedelta; 10.0 if nothing
@@ -92,7 +92,9 @@ def simulate(
         if store is not None:
             raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         system, scheme = checks.canonical(system), checks.canonical(scheme)
-        return traced(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
+        trajectory = traced(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
+        refused = refusals.marks(system, scheme, q, xi, h, None if v is None else checks.vector("v", v))
+        return trajectory.replace(report=trajectory.report.replace(refused=refused))
     scheme, nodes = checks.canonical(scheme), steps // save_every + 1
     checks.finite_parameters(scheme)
     with explained(f"what {type(scheme).__name__} checks before a run"):

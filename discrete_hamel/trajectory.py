@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from jax import Array
 
-from discrete_hamel import hamel
+from discrete_hamel import hamel, refusals
 from discrete_hamel.pytrees import Pytree, static
 from discrete_hamel.system import System
 
@@ -27,17 +27,24 @@ class RunReport(Pytree):
     residual: Any  # (K,) norm left by its last step
     path: str = "plain"
     reason: str = ""
+    refused: Any = None  # of a traced run, not 0 where its data would be refused outside jit: codes of `refusals`
+
+    def refusals(self) -> tuple[str, ...]:
+        """Why the data of a run under jit would be refused outside it, in sentences; of one run of a batch."""
+        return () if self.refused is None else refusals.sentences(int(self.refused))
 
     def __repr__(self) -> str:
-        if not _known(self.converged) or self.converged.ndim != 1:
+        if isinstance(self.converged, jax.core.Tracer) or np.ndim(self.converged) != 1:
             return f"RunReport(converged={self.converged}, path={self.path!r})"
         if not len(self.converged):
             return f"RunReport(no steps, path={self.path!r})"
         failed = int(np.sum(~np.asarray(self.converged)))
         counts = f"{len(self.converged) - failed} converged, {failed} failed"
         iterations = f"iterations {int(np.min(self.iterations))} to {int(np.max(self.iterations))}"
-        residual = f"residual <= {np.nanmax(np.asarray(self.residual)):.1e}"
-        return f"RunReport({counts}, {iterations}, {residual}, path={self.path!r})"
+        left = np.asarray(self.residual)
+        residual = f"residual <= {np.max(left, where=np.isfinite(left), initial=0.0):.1e}"
+        refused = f", refused: {'; '.join(self.refusals())}" if self.refused is not None and self.refusals() else ""
+        return f"RunReport({counts}, {iterations}, {residual}, path={self.path!r}{refused})"
 
 
 @partial(jax.jit, static_argnums=0)
@@ -97,6 +104,20 @@ class Trajectory(Pytree):
     def invariants(self) -> dict[str, Array]:
         """Energy and the system's own invariants at the nodes, by name."""
         return self._evaluate(invariants_at)
+
+    def refusal(self) -> str:
+        """What `simulate` refuses this run's system, start or step with, where values are known; nothing if it does
+        not. For a run made under jit, which can only mark that (`report.refused`).
+        """
+        from discrete_hamel import checks
+
+        try:
+            checks.step_size(self.h)
+            system, q, _ = checks.initial_data(self.system, self.q[0], self.xi[0], None)
+            self.scheme.check(system, q)
+        except ValueError as error:
+            return str(error)
+        return ""
 
     def __len__(self) -> int:
         return len(self.t)

@@ -21,7 +21,7 @@ LAYERS = (
     {"hamel", "constructors", "around", "singular_states"},
     {"prescribed"},
     {"systems", "schemes", "forces", "nonlinear_data", "gauss_principle", "linear_velocities"},
-    {"kernel", "shapes", "many_coordinates"},
+    {"kernel", "shapes", "many_coordinates", "refusals"},
     {"checks", "diagnosis", "trajectory"},
     {"records"},
     {"loops", "stores", "references", "balances"},

@@ -38,13 +38,7 @@ class Run:
         lengths = known[1]
         rows, befores, done = self.history.run(self.saved, self.every, *known)
         well = done == self.saved * self.every * len(lengths)
-        if self.history.guards:  # pivots may have been at fault, and the plain path may go on
-            rows, befores, done = lax.cond(
-                well,
-                lambda *_: (rows, befores, done),
-                lambda *known: self.plain.run(self.saved, self.every, *known),
-                *known,
-            )
+        rows, befores, done = self.plain.resumed(self.saved, self.every, *known, rows, befores, done)
         return [rows, befores, done, well.astype(rows.dtype)]
 
     def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:

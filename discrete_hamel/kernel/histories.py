@@ -97,7 +97,7 @@ class History:
     def advance(self, known: dict[int, Any]) -> tuple[Scalars, Array, Array]:
         """A step: its row but for the iterations; these; and whether all can be trusted."""
         stepper, graph = self.stepper, self.graph
-        known, converged, count = stepper.solved(known)
+        known, converged, count, _ = stepper.solved(known)
         extra = [known[u] for u in self.linearised.extra]
         good = reduce(lax.bitwise_and, [g > 0 for g in lowered(graph, self.guards)(known)], converged)
         return [*lowered(graph, stepper.after)(known), *extra], count, good
@@ -111,7 +111,7 @@ class History:
         if self.steps:
             return self.steps(saved, every, parameters, lengths, begin)
         parts, stepper, dtype = len(lengths), self.stepper, begin.dtype
-        outputs = [*stepper.root.needs(), *stepper.guess, *stepper.after, *self.guards]
+        outputs = [*stepper.root.needs(), *stepper.guess, *stepper.after, *stepper.left, *stepper.terms, *self.guards]
 
         def loop(parameters: Array, lengths: Array, begin: Array) -> list[Array]:
             fixed = self._fixed(outputs, [], parameters)

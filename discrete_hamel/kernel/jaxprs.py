@@ -44,6 +44,8 @@ def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     """What one equation of a jaxpr makes of its operands, node arrays or numbers."""
     name, parameters = equation.primitive.name, equation.params
     several = equation.primitive.multiple_results
+    if not equation.outvars:  # a print, or another call of Python for what it does and not for what it returns
+        raise Unsupported(f"{name}, which is done at every evaluation and returns nothing")
     known = not any(symbolic(v) for v in values)
     if name in WITH_OWN_DERIVATIVE and not known:
         graph.own_derivatives.add(name)

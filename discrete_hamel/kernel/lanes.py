@@ -18,6 +18,7 @@ from discrete_hamel.kernel.lane_roots import STRANDED, Lanes, newton
 from discrete_hamel.kernel.lowering import dependent, frontier, one_kernel
 from discrete_hamel.kernel.pieces import over_lanes, piece, spread
 from discrete_hamel.kernel.roots import Root, Values
+from discrete_hamel.kernel.rounding import allowed
 from discrete_hamel.kernel.stepper import Stepper
 
 LANES = 128  # in a block: enough to fill vectors, few enough for the first-level cache
@@ -40,6 +41,10 @@ _more = piece(lambda total, mark: total + mark)
 _most = piece(lambda most, stand: jnp.maximum(most, -stand))
 
 
+def _allowed(mark: Array, residual: Array, size: Array, negligible: float) -> Array:
+    return jnp.where(allowed(residual, size, negligible), mark, 0.0)
+
+
 class Bundle:
     """A compiled step for lanes; `varying` says which of the parameters differ from lane to lane."""
 
@@ -56,6 +61,7 @@ class Bundle:
         known = dict(zip(stepper.parameters, parameters, strict=False))  # without the lengths of composed steps
         formulas = [formula for _, formula in stepper.root.formulas]
         outputs = [*stepper.guess, *stepper.root.correction, *formulas, *stepper.after, *stepper.guards]
+        outputs += [*stepper.left, *stepper.terms]
         varying = dependent(graph, outputs, [*stepper.changing_length, *stepper.state, *stepper.unknowns])
         fixed = frontier(graph, outputs, varying)
         return dict(zip(fixed, over_lanes(graph, fixed, known), strict=True))
@@ -67,7 +73,11 @@ class Bundle:
         z, stand = newton(stepper.root, known, over_lanes(graph, stepper.guess, known), active)
         known = _with_formulas(stepper.root, {**known, **dict(zip(stepper.root.unknowns, z, strict=True))})
         after = [spread(x, len(stand)) for x in over_lanes(graph, stepper.after, known)]
-        return after, reduce(_trusted, over_lanes(graph, stepper.guards, known), _good(active, stand)), stand
+        good = reduce(_trusted, over_lanes(graph, stepper.guards, known), _good(active, stand))
+        solved = piece(partial(_allowed, negligible=stepper.root.negligible))
+        for residual, size in zip(*(over_lanes(graph, o, known) for o in (stepper.left, stepper.terms)), strict=True):
+            good = solved(good, spread(residual, len(stand)), spread(size, len(stand)))
+        return after, good, stand
 
     def velocity(self, parameters: Lanes, q: Lanes, p: Lanes, free: Lanes, active: Array) -> tuple[Lanes, Array]:
         """xi at a node of each lane, and whether it was found."""

@@ -97,6 +97,13 @@ BINARY: dict[str, tuple[Callable, Callable, Callable]] = {
     "ne": (np.not_equal, _no_slopes, _truth(lax.ne)),
 }
 
+# Their value changes with their operands, and their derivative says that it does not: what is linear to derivatives
+# that contain them need not be.
+FLAT = frozenset(
+    [name for name, entry in UNARY.items() if entry[1] is _flat]
+    + [name for name, entry in BINARY.items() if entry[1] is _no_slopes]
+)
+
 IN_JAX: dict[str, Callable] = {
     "add": lax.add,
     "sub": lax.sub,

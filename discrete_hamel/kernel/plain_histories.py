@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from discrete_hamel.kernel.histories import History
-from discrete_hamel.newton import newton
+from discrete_hamel.newton import Report, newton
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
@@ -42,41 +42,57 @@ class PlainHistory:
         places = history.stepper.unknowns
         self.extra = [places.index(u) for u in history.linearised.extra]
 
-    def run(
-        self, saved: int, every: int, parameters: Array, lengths: Array, begin: Array
-    ) -> tuple[Array, Array, Array]:
-        """The rows, the states before them, and how many steps went well, as `History.run` gives them."""
+    def resumed(
+        self, saved: int, every: int, parameters: Array, lengths: Array, begin: Array,
+        rows: Array, befores: Array, done: Array,
+    ) -> tuple[Array, Array, Array]:  # fmt: skip
+        """What `History.run` gives, gone on with from the interval in which a step went wrong, if one did, to the end
+        or to a step that fails here too: then all rows from there on are NaN.
+
+        A loop that is not entered where all went well: it costs nothing then, and copies no rows.
+        """
+        parts, size = len(lengths), len(begin)
+        count = saved * every * parts
         system, scheme = self.mechanics.tree(parameters)
 
-        def part(carry: tuple, length: Array) -> tuple[tuple, tuple]:
-            before, well, most, done = carry
-            state = self.state.tree(before)
-            z, report = newton(
-                lambda z: scheme.residual(system, state, length, z),
-                scheme.guess(system, state, length),
-                scheme.negligible,
-                scheme.beside(state),
-            )
-            after, _ = scheme.advance(system, state, length, z)
-            well, most = well & report.converged, jnp.maximum(most, report.iterations)
-            numbers = [*map(jnp.ravel, jax.tree.leaves(after)), z[jnp.array(self.extra, int)]]
-            row = jnp.where(well, jnp.concatenate([*numbers, most[None].astype(z.dtype)]), jnp.nan)
-            return (row[: len(before)], well, most, done + well), (row, before)
+        def one(carry: tuple) -> tuple:
+            k, _, before, most, rows, befores = carry
+            inside, place = (k // parts) % every, k // (parts * every) * parts + k % parts
+            after, extra, report = self._step(system, scheme, self.state.tree(before), lengths[k % parts])
+            most = jnp.maximum(jnp.where((inside == 0) & (k % parts == 0), 0, most), report.iterations)
+            row = jnp.concatenate([after, extra, most[None].astype(after.dtype)])
+            rows = lax.dynamic_update_index_in_dim(rows, row, place, 0)
+            if every > 1:
+                befores = lax.dynamic_update_index_in_dim(befores, before, place, 0)
+            well = report.converged
+            return k + well, well, jnp.where(well, after, before), most, rows, befores
 
-        def step(_: Any, both: tuple) -> tuple:
-            carry, _ = both
-            return lax.scan(part, carry, lengths)
+        def going(carry: tuple) -> Array:
+            k, well, *_ = carry
+            return (k < count) & well
 
-        def interval(carry: tuple, _: Any) -> tuple[tuple, tuple]:
-            before, well, _, done = carry
-            none = jnp.zeros((len(lengths), self.history.width)), jnp.zeros((len(lengths), len(before)))
-            begin = (before, well, jnp.asarray(0), done), jax.tree.map(lambda a: a.astype(before.dtype), none)
-            return lax.fori_loop(0, every, step, begin)
+        interval = done.astype(int) // (parts * every)
+        first = jnp.clip(interval * parts - 1, 0, len(rows) - 1)
+        before = jnp.where(interval > 0, lax.dynamic_index_in_dim(rows, first, keepdims=False)[:size], begin)
+        start = jnp.where(done.astype(int) < count, interval * parts * every, count)
+        begins = start, jnp.asarray(True), before, jnp.asarray(0), rows, befores
+        k, well, _, _, rows, befores = lax.while_loop(going, one, begins)
+        # Of the interval that could not be finished nothing stays; rows behind it are NaN already.
+        lost = jnp.clip(k // (parts * every) * parts, 0, len(rows) - parts)
+        last = lax.dynamic_slice_in_dim(rows, lost, parts)
+        rows = lax.dynamic_update_slice_in_dim(rows, jnp.where(well, last, jnp.nan), lost, 0)
+        return rows, befores, k.astype(begin.dtype)
 
-        carry = begin, jnp.asarray(True), jnp.asarray(0), jnp.asarray(0)
-        (_, _, _, done), (rows, befores) = lax.scan(interval, carry, length=saved)
-        befores = befores.reshape(-1, len(begin))[: len(befores) * len(lengths) if every > 1 else 0]
-        return rows.reshape(-1, self.history.width), befores, done.astype(begin.dtype)
+    def _step(self, system: System, scheme: Scheme, state: Any, length: Array) -> tuple[Array, Array, Report]:
+        """One step: the numbers of the next state, the unknowns that are no part of it, and how the solve went."""
+        z, report = newton(
+            lambda z: scheme.residual(system, state, length, z),
+            scheme.guess(system, state, length),
+            scheme.negligible,
+            scheme.beside(state),
+        )
+        after, _ = scheme.advance(system, state, length, z)
+        return jnp.concatenate([*map(jnp.ravel, jax.tree.leaves(after))]), z[jnp.array(self.extra, int)], report
 
     def _tangent(
         self, parameters: Array, length: Array, before: Array, row: Array, moved: Array, stretched: Array, start: Array

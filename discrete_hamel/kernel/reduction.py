@@ -8,6 +8,7 @@ that no accuracy can be lost wherever a run leads.
 from collections.abc import Iterable
 
 from discrete_hamel.kernel.graph import Graph
+from discrete_hamel.kernel.operations import FLAT
 
 TERMS = 40  # of a polynomial, beyond which it is not looked at
 
@@ -35,10 +36,29 @@ def reduced(
     return [rows[i] for i in kept], [unknowns[i] for i in kept], formulas
 
 
+def linear(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
+    """Whether rows are linear in the unknowns all together: their slopes are free of them, and hide nothing."""
+    slopes = [a for row in graph.derivative(rows, unknowns) for a in row.values()]
+    return not set(graph.needed(slopes)) & set(unknowns) and not _hidden(graph, rows, unknowns)
+
+
+def _hidden(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
+    """Whether rows change with the unknowns in ways that no slope shows: a sign, a comparison, `stop_gradient`."""
+    varying = set(unknowns)
+    for index in graph.needed(rows):
+        if any(a in varying for a in graph.operands(index)):
+            if graph.nodes[index][0] in FLAT:
+                return True
+            varying.add(index)
+    return False
+
+
 def _slope(graph: Graph, row: int, unknown: int) -> int | None:
     """d row / d unknown, if the row is linear in it."""
     slope = graph.derivative([row], [unknown])[0].get(0)
-    return None if slope is None or unknown in graph.needed([slope]) else slope
+    if slope is None or unknown in graph.needed([slope]) or _hidden(graph, [row], [unknown]):
+        return None
+    return slope
 
 
 def _is_divisor(graph: Graph, slope: int, numbers_only: bool) -> bool:

@@ -10,11 +10,11 @@ from discrete_hamel.kernel import sums
 from discrete_hamel.kernel.elimination import solve
 from discrete_hamel.kernel.graph import Graph
 from discrete_hamel.kernel.lowering import Packed, cycles, dependent, frontier, lowered
-from discrete_hamel.kernel.reduction import reduced
+from discrete_hamel.kernel.reduction import linear, reduced
 from discrete_hamel.kernel.regrouping import regrouped
 from discrete_hamel.newton import MAX_ITERATIONS, NEGLIGIBLE, finished, sane, squared_size, units
 
-SHRUNK = 1e-4  # of the size of the guess
+SHRUNK = 1e-6
 TWICE = 300  # operations up to which the first iteration is written out before the loop, which goes through memory
 SMALL = 8  # unknowns, up to which sums as further ones do not pay
 LARGE = 12  # unknowns, from which on the dense solve would only take longer to write down
@@ -54,11 +54,8 @@ class Root:
                 self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
         else:  # the guess is the root
             self.correction = [graph.const(0.0)] * len(unknowns)
-        if len(self.unknowns) > LARGE:
-            self.linear = sums.affine(graph, rows, self.unknowns)
-        else:
-            slopes = [a for row in graph.derivative(rows, self.unknowns) for a in row.values()]
-            self.linear = not set(graph.needed(slopes)) & set(self.unknowns)
+        large = len(self.unknowns) > LARGE
+        self.linear = (sums.affine if large else linear)(graph, rows, self.unknowns)
         self.places = [unknowns.index(v) for v in self.unknowns]
         self.operations = graph.operations(self.correction)
         varying = dependent(graph, self.correction, self.unknowns)
@@ -96,31 +93,42 @@ class Root:
             found = correct(dict(zip([*self.fixed, *self.unknowns], [*values, *guess], strict=True)))
             z = [a + c for a, c in zip(guess, found[:n], strict=True)]
             return z, ~jnp.isnan(sum(z)), jnp.ones_like(z[0], int), found[n:]
-        total = _size(everything)
-        fixed = Packed(tuple(self.fixed), jnp.stack([*values, *(units(g, total) for g in guess)]))
+        beside = _size([x for i, x in enumerate(everything) if i not in self.places] or [jnp.zeros_like(guess[0])])
+
+        def weights(moved: Sequence[Array]) -> list[Array]:
+            """Units of round-off; a guess of zeros has none, so that they are also those of where it leads to."""
+            sizes = [lax.max(jnp.abs(g), jnp.abs(m)) for g, m in zip(guess, moved, strict=True)]
+            return [units(size, sum(sizes, start=beside)) for size in sizes]
+
+        def corrected(z: Sequence[Array], fixed: Values) -> tuple[tuple, Scalars, tuple]:
+            found = correct({**fixed, **dict(zip(self.unknowns, z, strict=True))})
+            return tuple(a + c for a, c in zip(z, found[:n], strict=True)), found[:n], tuple(found[n:])
+
+        fixed = Packed(tuple(self.fixed), jnp.stack(values or [guess[0]]))
+        like, nothing = guess[0], tuple(jnp.zeros_like(guess[0]) for _ in watched)
+        size, done, count = jnp.full_like(like, jnp.nan), jnp.zeros_like(like, bool), jnp.zeros_like(like, int)
+        carry: tuple = (tuple(guess), size, done, count, nothing)
+        once = None
+        if self.operations <= TWICE:  # then units are those after the first iteration, for all
+            moved, correction, seen = corrected(guess, fixed.values())
+            once = weights(moved)
+            size = squared_size(correction, once)
+            carry = (moved, size, finished(carry[1], size, self.negligible), count + 1, seen)
 
         def iterate(carry: tuple) -> tuple:
             z, size, _, count, _ = carry
-            found = correct({**fixed.values(), **dict(zip(self.unknowns, z, strict=True))})
-            correction, seen = found[:n], tuple(found[n:])
-            new = squared_size(correction, list(fixed.array[len(self.fixed) :]))
-            moved = tuple(a + c for a, c in zip(z, correction, strict=True))
+            moved, correction, seen = corrected(z, fixed.values())
+            new = squared_size(correction, once or weights(moved))
             return moved, new, finished(size, new, self.negligible), count + 1, seen
 
         def unfinished(carry: tuple) -> Array:
             _, _, done, count, _ = carry
             return ~done & (count < MAX_ITERATIONS)
 
-        like = guess[0]
-        nothing = tuple(jnp.zeros_like(like) for _ in watched)
-        size, done, count = jnp.full_like(like, jnp.nan), jnp.zeros_like(like, bool), jnp.zeros_like(like, int)
-        carry: tuple = (tuple(guess), size, done, count, nothing)
-        if self.operations <= TWICE:
-            carry = iterate(carry)
         root, size, done, count, seen = lax.while_loop(unfinished, iterate, carry)
-        # Units of round-off are the guess's: a root so much smaller is not known well enough, and the plain path's is.
-        sized = _size(root) >= SHRUNK * _size(guess)
-        return list(root), done & sized & sane(size), count, list(seen)
+        if once:  # a root so much smaller than what units were taken from is not known well enough
+            done = done & (_size(root) >= SHRUNK * _size(carry[0]))
+        return list(root), done & sane(size), count, list(seen)
 
 
 def _size(numbers: Sequence[Any]) -> Any:

@@ -18,6 +18,7 @@ from discrete_hamel.kernel.near_angles import angles_met, turned
 from discrete_hamel.kernel.node_velocities import NodeVelocity
 from discrete_hamel.kernel.regrouping import regrouped
 from discrete_hamel.kernel.roots import Cost, Root, Scalars, Values
+from discrete_hamel.kernel.rounding import allowed, terms
 from discrete_hamel.kernel.rows import Row
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
@@ -87,9 +88,9 @@ class Stepper:
         self.guess += [number for name in scheme.changes for number in getattr(node, name).ravel()]
         made = without_idle_angles(graph, [*(index for leaf in after for index in leaf.ravel()), *xi])
         left = [rows[i] for i in iterated]  # the others hold to a rounding, by what is eliminated with them
-        outputs = regrouped(graph, [*made, *left], [*known, unknowns])
-        self.after, self.xi = outputs[: len(self.state)], outputs[len(self.state) : len(made)]
-        self.left = outputs[len(made) :]
+        outputs = regrouped(graph, [*made, *left, *(terms(graph, row) for row in left)], [*known, unknowns])
+        ends = np.cumsum([len(self.state), len(xi), len(left)])
+        self.after, self.xi, self.left, self.terms = (list(part) for part in np.split(outputs, ends))
         self.guards = graph.guards_of([*self.guess, *rows, *made])
         self.angles = angles_met(graph, [*outputs, *self.guards], self.root)
         if self.root.operations > most:
@@ -105,7 +106,7 @@ class Stepper:
 
     def prepared(self, parameters: Scalars) -> tuple[Packed, Packed]:
         """What depends on the parameters only, evaluated once for all steps: of the step, and of the velocity."""
-        outputs = [*self.root.needs(), *self.guess, *self.after, *self.xi, *self.left, *self.guards]
+        outputs = [*self.root.needs(), *self.guess, *self.after, *self.xi, *self.left, *self.terms, *self.guards]
         changing = [*self.changing_length, *self.state, *self.unknowns]
         step = constants(self.graph, outputs, self.parameters, changing, parameters[: len(self.parameters)])
         return step, self.node_velocity.prepared(parameters)
@@ -137,10 +138,8 @@ class Stepper:
         self, fixed: tuple[Packed, Packed], length: Array, state: Scalars
     ) -> tuple[Scalars, Scalars, Array, Array]:
         known = {**fixed[0].values(), **dict(zip([*self.length, *self.state], [length, *state], strict=True))}
-        known, converged, count = self.solved(known)
-        after, xi, left, guards = (
-            lowered(self.graph, outputs)(known) for outputs in (self.after, self.xi, self.left, self.guards)
-        )
+        known, converged, count, left = self.solved(known)
+        after, xi, guards = (lowered(self.graph, outputs)(known) for outputs in (self.after, self.xi, self.guards))
         norm = lax.sqrt(sum(r * r for r in left))
         nodal: Scalars = []
         if self.row.nodal:
@@ -150,15 +149,20 @@ class Stepper:
         good = reduce(lax.bitwise_and, [g > 0 for g in guards], converged)
         return after, [*xi, *nodal, norm], good, count
 
-    def solved(self, known: Values) -> tuple[dict[int, Any], Array, Array]:
-        """The values by node at the root of the step's residual, whether it was found, and the iterations."""
+    def solved(self, known: Values) -> tuple[dict[int, Any], Array, Array, Scalars]:
+        """The values by node at the root of the step's residual, whether it was found, the iterations, and what is left
+        of the residual, which decides.
+        """
         watched = [node for angle in self.angles for node in angle.seen]
         z, converged, count, seen = self.root(known, lowered(self.graph, self.guess)(known), watched)
         known = self.root.all_unknowns(known, z)
-        if not self.angles:
-            return known, converged, count
-        values, near = turned(self.graph, self.angles, seen, known)
-        return {**known, **values}, converged & near, count
+        if self.angles:
+            values, near = turned(self.graph, self.angles, seen, known)
+            known, converged = {**known, **values}, converged & near
+        left, sizes = lowered(self.graph, self.left)(known), lowered(self.graph, self.terms)(known)
+        for row, size in zip(left, sizes, strict=True):
+            converged = converged & allowed(row, size, self.root.negligible)
+        return known, converged, count, left
 
     def node_places(self) -> tuple[range, range, range]:
         """Where in a state's numbers q, p and the free part of xi are."""

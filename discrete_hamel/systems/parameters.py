@@ -1,26 +1,53 @@
 """What parameters must satisfy to describe a real body: each refusal names the parameter, its value and the reason."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 ROUNDOFF = 1e-9  # relative slack of inequalities that real bodies may just meet (a flat plate, a thin rod)
 
 
+_demands: ContextVar[list | None] = ContextVar("demands", default=None)
+
+
+@contextmanager
+def demanded() -> Iterator[list]:
+    """What is demanded of traced values within, as traced truths: these cannot be refused, only marked."""
+    demands: list = []
+    token = _demands.set(demands)
+    try:
+        yield demands
+    finally:
+        _demands.reset(token)
+
+
+def _demand(value: Any, holds: Callable, sentence: str) -> None:
+    demands = _demands.get()
+    if demands is not None and any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(value)):
+        demands.append(jnp.all(holds(jnp.asarray(value))))
+        return
+    value = np.asarray(value)
+    if not np.all(holds(value)):
+        if demands is None:
+            raise ValueError(f"{sentence}; it is {_shown(value)}.")
+        demands.append(jnp.asarray(False))
+
+
 def positive(system: Any, *names: str) -> None:
     """Every entry of each named parameter is above zero: masses, lengths, moments of inertia."""
     for name in names:
-        value = np.asarray(getattr(system, name))
-        if not np.all(value > 0):
-            raise ValueError(f"{_of(system, name)} must be positive; it is {_shown(value)}.")
+        _demand(getattr(system, name), lambda x: x > 0, f"{_of(system, name)} must be positive")
 
 
 def not_negative(system: Any, *names: str) -> None:
     """Every entry of each named parameter is zero or above: spring constants, moments of thin things."""
     for name in names:
-        value = np.asarray(getattr(system, name))
-        if not np.all(value >= 0):
-            raise ValueError(f"{_of(system, name)} must not be negative; it is {_shown(value)}.")
+        _demand(getattr(system, name), lambda x: x >= 0, f"{_of(system, name)} must not be negative")
 
 
 def not_zero(system: Any, *names: str) -> None:

@@ -25,7 +25,7 @@ class Steps:
         self.size, self.width = len(stepper.state), len(outputs) + 1
         solve = Solve(
             "step", stepper.root, (stepper.parameters, changing), stepper.guess, outputs, guards,
-            memory, code.fused, stepper.angles,
+            memory, code.fused, stepper.angles, list(zip(stepper.left, stepper.terms, strict=True)),
         )  # fmt: skip
         pointers = ("numbers", "lengths", "begin", "counts", "rows", "befores", "done")
         counts(code, ("parts", "saved", "every"))

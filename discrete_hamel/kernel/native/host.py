@@ -61,11 +61,15 @@ class HostRun:
         if every < 1:
             raise ValueError(f"intervals of {every} steps.")
         q, p, _ = stepper.node_places()
-        widths = {"q": len(q), "p": len(p), "xi": stepper.n, "mid": stepper.n}
-        arrays: dict[str, Any] = {name: np.empty((count, width)) for name, width in widths.items()}
+        widths = {"q": len(q), "p": len(p), "xi": stepper.n, "mid": stepper.n, "residual": 1, "iterations": 1}
+        block, at = np.empty(count * sum(widths.values())), 0  # in one piece, which the C library then keeps at hand
+        arrays: dict[str, Any] = {}
+        for name, width in widths.items():
+            arrays[name] = block[at : at + count * width].reshape(count, width)
+            at += count * width
+        arrays |= {"residual": arrays["residual"][:, 0], "iterations": arrays["iterations"][:, 0].view(np.int64)}
         arrays |= {"numbers": numbers, "lengths": lengths, "begin": begin, "final": np.empty(len(begin))}
         arrays |= {"counts": np.array([len(lengths), count, int(every)], np.int64), "ended": np.zeros(2, np.int64)}
-        arrays |= {"residual": np.empty(count), "iterations": np.empty(count, np.int64)}
         self.function(*(arrays[name].ctypes.data for name in POINTERS))
         whole, good = arrays["ended"].tolist()
         names = ("q", "p", "xi", "mid", "residual", "iterations")

@@ -31,10 +31,10 @@ class Run:
         norm = graph.unary("sqrt", norm)
         size, n = len(stepper.after), stepper.n
         changing = [*stepper.changing_length, *stepper.state]
-        outputs = [*stepper.after, *stepper.xi, norm, *stepper.guards]
+        outputs = [*stepper.after, *stepper.xi, norm]
         self.step = Solve(
-            "step", stepper.root, (stepper.parameters, changing), stepper.guess, outputs[: size + n + 1],
-            outputs[size + n + 1 :], self.memory, fused, stepper.angles,
+            "step", stepper.root, (stepper.parameters, changing), stepper.guess, outputs, stepper.guards,
+            self.memory, fused, stepper.angles, list(zip(stepper.left, stepper.terms, strict=True)),
         )  # fmt: skip
         self.after, self.mid = self.step.outputs[:size], self.step.outputs[size : size + n]
         self.norm = self.step.outputs[-1]

@@ -1,0 +1,47 @@
+"""What simulate refuses in words is marked in the report of a run under jit, vmap and grad, with the same sentence."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import discrete_hamel as dh
+from discrete_hamel import refusals
+
+SLEIGH = dh.systems.ChaplyginSleigh()
+GOOD = {"q": [0.1, 0.0, 0.0], "xi": [1.5, -0.3, 0.0], "h": 0.01}
+BAD = {
+    refusals.NOT_FINITE: {"q": [np.nan, 0.0, 0.0]},
+    refusals.NO_STEP: {"h": 0.0},
+    refusals.OFF_CONSTRAINT: {"xi": [1.5, -0.3, 0.5]},
+    refusals.PARAMETER: {"mass": -1.0},
+}
+
+
+def run(mass, q, xi, h):
+    return dh.simulate(SLEIGH.replace(mass=mass), q, xi, h=h, steps=3)
+
+
+@pytest.mark.parametrize("code", [0, *BAD])
+def test_a_traced_run_is_marked_and_tells_the_sentence(code):
+    data = {"mass": 1.0, **GOOD, **BAD.get(code, {})}
+    arrays = {name: jnp.asarray(value, float) for name, value in data.items()}
+    traj = jax.jit(run)(**arrays)
+    assert traj.report.refused == code
+    assert traj.report.refusals() == ((refusals.SENTENCES[code],) if code else ())
+    assert code == 0 or refusals.SENTENCES[code] in repr(traj.report)
+    if code == 0:
+        assert traj.refusal() == ""
+        return
+    with pytest.raises(ValueError) as refused:  # noqa: PT011  # what it says is compared
+        run(**data)
+    assert traj.refusal() == str(refused.value)
+
+
+def test_a_batch_is_marked_one_by_one_and_a_velocity_is_looked_at():
+    masses = jnp.array([1.0, -1.0, 2.0])
+    report = jax.vmap(lambda m: run(m, jnp.array(GOOD["q"]), jnp.array(GOOD["xi"]), 0.01).report)(masses)
+    assert report.refused.tolist() == [0, refusals.PARAMETER, 0]
+    sideways = jax.jit(lambda v: dh.simulate(SLEIGH, np.zeros(3), v=v, h=0.01, steps=3).report.refused)
+    assert sideways(jnp.array([0.0, 1.0, 0.0])) == 0
+    assert sideways(jnp.array([0.0, 0.0, 1.0])) == refusals.OFF_CONSTRAINT
