@@ -33,7 +33,7 @@ def chunk(
     """
     if stepper.run is not None:
         return stepper.run(system, scheme, state, h, int(intervals), int(every))
-    given = stepper, length, (system, scheme, h), state, intervals, every
+    given = stepper, length, (system, scheme, h), state, jnp.asarray(intervals), jnp.asarray(every)
     final, ended, rows, nodal_xi = _compiled(stepper)(*given)
     whole, good = np.asarray(ended).tolist()
     nodes, xi, xi_mid, residual, iterations = stepper.row.parts(np.asarray(rows), stepper.shape, nodal_xi)

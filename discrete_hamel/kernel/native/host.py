@@ -9,11 +9,12 @@ import numpy as np
 from discrete_hamel.kernel.graph import MOST_NODES
 from discrete_hamel.kernel.native.object_code import Library, available, fused, machine_code
 from discrete_hamel.kernel.native.run import POINTERS, Run
-from discrete_hamel.kernel.stepper import Stepper, in_steps
+from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.newton import Report
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.system import System
 
+CALL = 10**8  # operations, counted in one iteration: some tenths of a second, after which the host looks in
 FUNCTION = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(POINTERS))
 
 
@@ -38,7 +39,7 @@ class HostRun:
     def __init__(self, stepper: Stepper) -> None:
         self.stepper = stepper
         run = Run(stepper, fused())
-        self.operations = run.operations
+        self.steps = max(1, CALL // max(run.operations, 1))  # that a call takes at most
         self.library: Library = machine_code(run.text(), run.operations)
         self.function = FUNCTION(self.library.address("run"))
 
@@ -49,7 +50,7 @@ class HostRun:
         what is kept of them.
         """
         stepper, count = self.stepper, max(int(intervals), 0)
-        part, steps = in_steps(scheme, h)
+        part, steps = scheme.substeps(h) or (scheme, np.asarray(h)[None])
         lengths = _doubles(steps)
         numbers = _numbers((system, part), [lengths.sum()])
         begin = _numbers(state)
