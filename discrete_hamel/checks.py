@@ -11,6 +11,7 @@ from jax import Array
 
 from discrete_hamel import frames, hamel
 from discrete_hamel.inputs import explained, floats, short
+from discrete_hamel.kernel.caches import Cache
 from discrete_hamel.manifold import refuse_off_manifold
 from discrete_hamel.many_coordinates import facts as facts_of_many
 from discrete_hamel.many_coordinates import refuse_not_finite
@@ -19,6 +20,7 @@ from discrete_hamel.nonlinear_systems import NonlinearSystem
 from discrete_hamel.shapes import shapes
 from discrete_hamel.system import System
 
+_shapes = Cache(most=500)  # by what they follow from
 SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
 ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
 
@@ -112,7 +114,9 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
         return nonlinear_data(system, q, z, velocity, concrete)
     with explained(f"{type(system).__name__} at the initial q"):
         system = system.at(q)
-    n, m = shapes(system, q)
+    tree = system, q
+    key = jax.tree.structure(tree), tuple((jnp.shape(a), jnp.result_type(a)) for a in jax.tree.leaves(tree))
+    n, m = _shapes.kept(key, lambda: shapes(system, q))
     if v is not None:
         v = vector("v", v)
         if len(v) != len(q):

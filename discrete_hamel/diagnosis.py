@@ -81,9 +81,9 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
 
 def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
     """A failure if some node's momentum has no velocity; xi from node `finished` + 1 on, t from one before."""
-    bad = np.flatnonzero(~np.all(np.isfinite(xi), axis=1))
-    if not len(bad):
+    if np.isfinite(xi).all():
         return None
+    bad = np.flatnonzero(~np.all(np.isfinite(xi), axis=1))
     k = finished + int(bad[0]) + 1
     return NewtonFailed(
         f"after step {k * save_every} (t = {t[bad[0] + 1]:g}) no velocity belongs to the momentum: the Lagrangian has "
@@ -94,6 +94,8 @@ def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int)
 def overflown(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
     """A failure if products of some node's q and xi are too large for a float; all from node `finished` on."""
     with np.errstate(over="ignore"):
+        if np.isfinite((np.abs(q).max(initial=0.0) * np.abs(xi).max(initial=0.0)) ** 2):
+            return None
         sizes = (np.abs(q).max(axis=1, initial=0.0) * np.abs(xi).max(axis=1)) ** 2  # reduced: no q
     bad = np.flatnonzero(~np.isfinite(sizes))
     if not len(bad):

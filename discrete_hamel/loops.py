@@ -83,6 +83,14 @@ def _length(q: Array) -> int:
     return max(1, min(CHUNK, COORDINATES // max(1, q.size)))
 
 
+def _per_call(stepper: Any, q: Array, save_every: int) -> int:
+    """Intervals that a call takes at most: native code, which has no room set aside, some tenths of a second."""
+    native = getattr(stepper, "run", None)
+    if native is None:
+        return max(1, min(_length(q), CHUNK_STEPS // save_every))
+    return max(1, min(COORDINATES // max(1, q.size), native.steps // save_every))
+
+
 @partial(jax.jit, static_argnames="length")
 def _chunk(
     system: System, scheme: Scheme, state: State, h: Array, intervals: Array, save_every: Array, length: int = CHUNK
@@ -135,8 +143,7 @@ def _compiled(
     stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int
 ) -> tuple[tuple, bool]:
     """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
-    counts = jnp.asarray(ask), jnp.asarray(every)
-    state, whole, good, saved = compiled_chunk(stepper, _length(state.q), system, scheme, state, h, *counts)
+    state, whole, good, saved = compiled_chunk(stepper, _length(state.q), system, scheme, state, h, ask, every)
     return (state, int(whole) * every, None, _first(saved, int(whole)), None), not good
 
 
@@ -168,7 +175,7 @@ def run(
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     (state, finished, plain_until), last = record.begin(state, first, path)
     failure: RunFailed | RunInterrupted | None = None
-    per_chunk = max(1, min(length, CHUNK_STEPS // save_every))
+    per_chunk = _per_call(stepper, q, save_every)
     with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests() as stops:
         while finished < intervals and failure is None and not record.failure:
             ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False

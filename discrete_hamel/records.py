@@ -60,7 +60,7 @@ class Memory:
     def begin(self, state: Any, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
         self.first, self.path = first, path
         nothing = jax.tree.map(lambda leaf: np.asarray(leaf)[None][:0], (*first, first[2]))
-        self.chunks.append((*nothing, Report(*np.zeros((3, 0)))))
+        self.nothing = (*nothing, Report(*np.zeros((3, 0))))
         return Point(state, 0, 0), (self.t[0][0], np.asarray(first[0]), np.asarray(first[2]))
 
     def room(self, finished: int) -> int:  # noqa: ARG002  # the same whatever it is
@@ -71,8 +71,10 @@ class Memory:
         self.chunks.append(saved)
 
     def ended(self, state: Any, failure: Stopped) -> tuple[Trajectory, Stopped]:
-        *after, xi_mid, report = concatenated(self.chunks)
+        *after, xi_mid, report = concatenated(self.chunks or [self.nothing])
         q, p, xi = (np.concatenate([np.asarray(a)[None], b]) for a, b in zip(self.first, after, strict=True))
-        report = RunReport(report.converged.astype(bool), report.iterations.astype(int), report.residual, *self.path)
+        report = RunReport(
+            report.converged.astype(bool, copy=False), report.iterations.astype(int), report.residual, *self.path
+        )
         t = np.concatenate(self.t)
         return Trajectory(t, q, p, xi, xi_mid, report, *self.made_by, state, self.save_every), failure

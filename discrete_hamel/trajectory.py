@@ -174,7 +174,9 @@ class Trajectory(Pytree):
 
 
 def concatenated(parts: list[Any]) -> Any:
-    """Chunks of equal trees joined along the first axis, as NumPy arrays."""
+    """Chunks of equal trees joined along the first axis, as NumPy arrays; a single one as it is."""
+    if len(parts) == 1:
+        return jax.tree.map(np.asarray, parts[0])
     return jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *parts)
 
 

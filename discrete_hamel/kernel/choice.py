@@ -16,6 +16,7 @@ from jax import Array
 from discrete_hamel.kernel.caches import Cache
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.loop import chunk
+from discrete_hamel.kernel.native.host import in_machine_code
 from discrete_hamel.kernel.stages import PATIENCE, StageStepper
 from discrete_hamel.kernel.stepper import Stepper
 from discrete_hamel.kernel.verification import STEPS, difference, refused
@@ -77,7 +78,7 @@ def _fitting(system: System, scheme: Scheme, state: Any, h: Array) -> Stepper:
     unknowns = jax.eval_shape(scheme.guess, system, state, h).size if one_solve else 0
     if unknowns > MOST_UNKNOWNS:
         raise Unsupported(f"{unknowns} unknowns, of {MOST_UNKNOWNS} at most")
-    return Stepper(system, scheme, state, h)
+    return in_machine_code(system, scheme, state, h)
 
 
 def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> bool:

@@ -88,6 +88,7 @@ def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
     if stepper.root.operations > LARGEST:
         raise Unsupported(f"{stepper.root.operations} operations an iteration, of {LARGEST} at most under jit")
     history = History(stepper)
+    _ = history.steps  # compiles, or fails to
     if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.correction, *stepper.after)])):
         raise Unsupported("no regular point found, where the run starts")
     if unlike := difference(stepper, system, scheme, state, h):

@@ -5,6 +5,7 @@ all that its derivatives need, so that a gradient keeps a row of numbers a step 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, reduce
 from typing import Any
 
@@ -14,6 +15,9 @@ from jax import Array, lax
 from discrete_hamel.kernel.graph import Unsupported
 from discrete_hamel.kernel.linearised import Linearised, Sweep
 from discrete_hamel.kernel.lowering import constants, lowered, one_kernel
+from discrete_hamel.kernel.native.histories import Steps
+from discrete_hamel.kernel.native.host import usable
+from discrete_hamel.kernel.native.sweeps import Cotangents, Tangents
 from discrete_hamel.kernel.stepper import Stepper
 
 Scalars = list[Any]
@@ -28,6 +32,7 @@ class History:
         self.guards = [*stepper.guards, *self.linearised.guards]
         self.size, self.width = len(stepper.state), len(self.linearised.row) + 1
         self.sweeps: dict[Any, Sweep] = {}
+        self.foreign: dict[Any, Any] = {}  # native code, as it is asked for
 
     @property
     def native(self) -> bool:
@@ -57,6 +62,24 @@ class History:
         outputs, arrays, zero = (one_kernel(lasting) if self.native else lasting)(*lax.optimization_barrier(arrays))
         return zero + _nothing(arrays), outputs
 
+    @cached_property
+    def steps(self) -> Steps | None:
+        """The native code of a run, where there can be some."""
+        with suppress(Unsupported):
+            return Steps(self.stepper, self.linearised, self.guards) if usable(self.stepper.shape) else None
+        return None
+
+    def swept(self, kind: Any, way: str, active: tuple[int, ...]) -> Any:
+        """The native code of all tangents, or of all cotangents, where there can be some."""
+        key = kind, active
+        if key not in self.foreign:
+            self.foreign[key] = None
+            with suppress(Unsupported):
+                if self.steps:
+                    known = self.stepper, self.linearised, self.sweep(way, active), self.width
+                    self.foreign[key] = kind(*known, len(active))
+        return self.foreign[key]
+
     def sweep(self, way: str, active: tuple[int, ...]) -> Sweep:
         if (way, active) not in self.sweeps:
             self.sweeps[way, active] = getattr(self.linearised, way)(active)
@@ -85,6 +108,8 @@ class History:
 
         Where one does not, all rows from there on are NaN.
         """
+        if self.steps:
+            return self.steps(saved, every, parameters, lengths, begin)
         parts, stepper, dtype = len(lengths), self.stepper, begin.dtype
         outputs = [*stepper.root.needs(), *stepper.guess, *stepper.after, *stepper.left, *stepper.terms, *self.guards]
 
@@ -131,6 +156,9 @@ class History:
         self, active: tuple[int, ...], parameters: Array, lengths: Array, begin: Array, rows: Array, vectors: Any
     ) -> Array:
         """The tangents of all rows, from those of some parameters, of the lengths and of the first state."""
+        native = self.swept(Tangents, "forwards", active)
+        if native:
+            return native(parameters, lengths, begin, rows, vectors)
         sweep, parts, count = self.sweep("forwards", active), len(lengths), self.width - 1
 
         def loop(
@@ -202,7 +230,12 @@ class History:
             _, _, moved, state, _, *stretched = final
             return [jnp.stack([*moved, *state]), *stretched]
 
-        zero, (ends, *by_step) = self.kernel(loop, parameters, lengths, begin, rows, done, cotangent)
+        native = self.swept(Cotangents, "backwards", active)
+        if native:
+            ends, *by_step = native(parameters, lengths, begin, rows, done, cotangent)
+            zero = jnp.zeros((), rows.dtype)
+        else:
+            zero, (ends, *by_step) = self.kernel(loop, parameters, lengths, begin, rows, done, cotangent)
         lost = jnp.any((cotangent[:, :-1] != 0) & (jnp.arange(len(rows))[:, None] >= done))
         poison = jnp.where(lost, jnp.nan, zero).astype(rows.dtype)
         ends = ends + poison

@@ -31,7 +31,9 @@ def chunk(
     whether the end was reached, and what was saved. An interval in which a step fails here may still be done by the
     plain path.
     """
-    given = stepper, length, (system, scheme, h), state, intervals, every
+    if stepper.run is not None:
+        return stepper.run(system, scheme, state, h, int(intervals), int(every))
+    given = stepper, length, (system, scheme, h), state, jnp.asarray(intervals), jnp.asarray(every)
     final, ended, rows, nodal_xi = _compiled(stepper)(*given)
     whole, good = np.asarray(ended).tolist()
     nodes, xi, xi_mid, residual, iterations = stepper.row.parts(np.asarray(rows), stepper.shape, nodal_xi)

@@ -46,7 +46,7 @@ class StageStepper:
     What it can do, and what it returns, is what `Stepper` can and does.
     """
 
-    composed, fused = False, True
+    composed, fused, run = False, True, None
 
     def __init__(self, system: System, scheme: Scheme, state: Any, h: Array) -> None:  # noqa: ARG002  # as `Stepper`
         if type(scheme) is not Gauss or scheme.stages < FEWEST or isinstance(system, NonlinearSystem):

@@ -45,7 +45,10 @@ class Stepper:
     what changes from step to step.
     """
 
-    def __init__(self, system: System, scheme: Scheme, state: Any, h: Array, cost: Cost = cycles) -> None:
+    def __init__(
+        self, system: System, scheme: Scheme, state: Any, h: Array, cost: Cost = cycles, most: int = LARGEST
+    ) -> None:
+        self.run: Any = None  # its machine code, where there is some
         parts = scheme.substeps(h)
         self.composed = parts is not None
         scheme, h = (scheme, h) if parts is None else (parts[0], parts[1][0])
@@ -90,8 +93,8 @@ class Stepper:
         self.after, self.xi, self.left, self.terms = (list(part) for part in np.split(outputs, ends))
         self.guards = graph.guards_of([*self.guess, *rows, *made])
         self.angles = angles_met(graph, [*outputs, *self.guards], self.root)
-        if self.root.operations > LARGEST:
-            raise Unsupported(f"{self.root.operations} operations an iteration, of {LARGEST} at most")
+        if self.root.operations > most:
+            raise Unsupported(f"{self.root.operations} operations an iteration, of {most} at most")
         self.node_velocity = NodeVelocity(system, state, scheme.nodal)
         self.fused = self.root.operations <= FUSED
         self.row = Row(self.after, self.xi, self.composed, not (self.fused and self.node_velocity.after_all))

@@ -1,0 +1,99 @@
+"""Object code kept on disk from one process to the next, in a folder that is the user's alone.
+
+What is kept is asked for by a digest of all that it was made from: the text, the level, the processor and what it can
+do, and the versions that made it. Each file begins with the checksum of the rest; one that does not fit, or is not the
+user's own, is passed over. DISCRETE_HAMEL_CACHE names another folder, or is "off".
+"""
+
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+MOST_BYTES = 200_000_000  # of all files; beyond, those not used for longest go
+VARIABLE = "DISCRETE_HAMEL_CACHE"
+CHECKSUM = 32  # bytes
+
+
+def folder() -> Path | None:
+    """Where object code is kept; None if it is not."""
+    asked = os.environ.get(VARIABLE, "")
+    if asked.lower() in ("off", "0", "no", "false"):
+        return None
+    if asked:
+        return Path(asked)
+    home = {"darwin": "~/Library/Caches", "win32": os.environ.get("LOCALAPPDATA", "~/AppData/Local")}
+    base = os.environ.get("XDG_CACHE_HOME") or home.get(sys.platform, "~/.cache")
+    return Path(base).expanduser() / "discrete_hamel"
+
+
+def digest(*parts: str) -> str:
+    """What object code made from these parts is asked for by."""
+    whole = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode()
+        whole.update(len(encoded).to_bytes(8, "little") + encoded)
+    return whole.hexdigest()
+
+
+def kept(name: str) -> bytes | None:
+    """The object code kept under a digest, if it is there and whole."""
+    place = folder()
+    if place is None:
+        return None
+    try:
+        with (place / f"{name}.o").open("rb") as file:
+            if not (_ours(os.fstat(file.fileno())) and _ours(place.stat())):
+                return None
+            content = file.read()
+        os.utime(place / f"{name}.o")
+    except OSError:
+        return None
+    code = content[CHECKSUM:]
+    return code if code and hashlib.sha256(code).digest() == content[:CHECKSUM] else None
+
+
+def keep(name: str, code: bytes) -> None:
+    """Keep object code under its digest, where that is possible; nothing depends on it."""
+    place = folder()
+    if place is None:
+        return
+    with suppress(OSError):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _ours(place.stat()):
+            return
+        descriptor, partial = tempfile.mkstemp(dir=place, suffix=".part")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(hashlib.sha256(code).digest() + code)
+            os.replace(partial, place / f"{name}.o")
+        except BaseException:
+            os.unlink(partial)
+            raise
+        _bound(place)
+
+
+def _ours(what: os.stat_result) -> bool:
+    """Whether a file or folder belongs to this user, and nobody else can write to it."""
+    if not hasattr(os, "getuid"):
+        return True  # the folder is the user's own by where it is
+    return what.st_uid == os.getuid() and not what.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _bound(place: Path) -> None:
+    """Delete what has not been used for longest, beyond MOST_BYTES."""
+    files = []
+    for path in [*place.glob("*.o"), *place.glob("*.part")]:
+        with suppress(OSError):
+            found = path.stat()
+            files.append((found.st_mtime, found.st_size, path))
+    total = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files):
+        if total <= MOST_BYTES:
+            return
+        with suppress(OSError):
+            path.unlink()
+            total -= size

@@ -1,0 +1,95 @@
+"""Native code of the scalar graph: against NumPy on random graphs, and its sines against extended precision."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_graphs import exact_mismatches, native, random_graph, rounding_mismatches
+
+from discrete_hamel.kernel.graph import Graph
+from discrete_hamel.kernel.native import instructions, object_code, sections
+from discrete_hamel.kernel.operations import BINARY, UNARY
+from discrete_hamel.kernel.sincos import REACH
+
+pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32), level=st.integers(0, 2))
+def test_what_ieee_754_defines_is_numpys_to_the_last_bit(seed, level):
+    wrong, seen = exact_mismatches(seed, level=level)
+    assert wrong == 0
+    assert seen > 500
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32), level=st.integers(0, 2))
+def test_fused_products_only_round_less(seed, level):
+    wrong, seen = rounding_mismatches(seed, level=level)
+    assert wrong == 0
+    assert seen > 100
+
+
+def test_the_comparison_notices_an_instruction_that_is_wrong(monkeypatch):
+    monkeypatch.setitem(instructions.COMPARISONS, "lt", "ole")
+    monkeypatch.setitem(instructions.ARITHMETIC, "sub", "fadd")
+    assert exact_mismatches(3)[0] > 50
+
+
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_every_operation_of_the_graph_has_its_instructions(name):
+    rng = np.random.default_rng(5)
+    graph = Graph()
+    x = [graph.input(k, 0.5) for k in range(2)]
+    node = graph.unary(name, x[0]) if name in UNARY else graph.binary(name, *x)
+    (function,) = native([(graph, x, [node])], object_code.fused())
+    values = np.vstack([rng.uniform(1.01, 3, (40, 2)), rng.uniform(-0.99, 0.99, (40, 2)), [[0.5, 0.5], [np.nan, 1.0]]])
+    with np.errstate(all="ignore"):
+        for at in values:
+            expected = UNARY[name][0](at[0]) if name in UNARY else BINARY[name][0](*at)
+            assert function(at)[0] == pytest.approx(float(expected), rel=4e-15, abs=3e-16, nan_ok=True)
+
+
+def test_the_bits_do_not_depend_on_the_level_of_optimisation():
+    rng = np.random.default_rng(2)
+    made = [random_graph(rng, (*UNARY, "add", "sub", "mul", "div"), 200) for _ in range(10)]
+    points = rng.normal(size=(20, 4))
+
+    def bits(**how):
+        found = [function(x) for function in native(made, object_code.fused(), **how) for x in points]
+        return [np.where(np.isnan(y), np.nan, y).tobytes() for y in found]  # whose sign no standard defines
+
+    first = bits(level=0)
+    assert first == bits(level=1) == bits(level=2) == bits(level=2, inline=False)
+
+
+def test_a_section_in_many_functions_gives_the_same(monkeypatch):
+    monkeypatch.setattr(sections, "LONGEST", 7)
+    assert exact_mismatches(11, inline=False)[0] == 0
+    assert exact_mismatches(12)[0] == 0
+
+
+@pytest.mark.parametrize("fused", sorted({False, object_code.fused()}))
+def test_sine_and_cosine_are_right_to_a_unit_everywhere(fused):
+    if np.finfo(np.longdouble).nmant <= 52:
+        pytest.skip("no extended precision on this machine")
+    graph = Graph()
+    x = graph.input("x", 0.3)
+    (function,) = native([(graph, [x], [graph.unary("sin", x), graph.unary("cos", x)])], fused)
+    rng = np.random.default_rng(3)
+    k = rng.integers(-int(4 * REACH / np.pi) + 2, int(4 * REACH / np.pi) - 2, 20_000) * (np.pi / 4)
+    uniform = [rng.uniform(-scale, scale, 20_000) for scale in (1e-3, 1.0, 10.0, 1e3, REACH, 1e9)]
+    points = np.concatenate([*uniform, k, np.nextafter(k, np.inf), [0.0, REACH, 2 * REACH, 1e300, 5e-324]])
+    found = np.array([function([p]) for p in points])
+    exact = points.astype(np.longdouble)
+    within = np.abs(points) <= REACH
+    for column, function in ((0, np.sin), (1, np.cos)):
+        assert np.abs(found[:, column] - function(exact))[within].max() < 2.3e-16
+        np.testing.assert_allclose(found[~within, column], function(points[~within]), rtol=0, atol=2.3e-16)
+
+
+def test_what_is_no_angle_has_no_sine():
+    graph = Graph()
+    x = graph.input("x", 0.3)
+    (function,) = native([(graph, [x], [graph.unary("sin", x)])], object_code.fused())
+    assert np.isnan([function([np.inf]), function([-np.inf]), function([np.nan])]).all()
