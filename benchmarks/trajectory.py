@@ -98,7 +98,7 @@ def bars(rows: list[dict[str, Any]]) -> list[Bar]:
 
 
 def draw(rows: list[dict[str, Any]]) -> Any:
-    from discrete_hamel.plots import BLUE, GREY, SKY, VERMILLION
+    from discrete_hamel.drawing.plots import BLUE, GREY, SKY, VERMILLION
     from paper_figures.pictures import mosaic
 
     figure, axes = mosaic([["time"]], size=(5.2, 0.9 + 0.75 * len(rows)))

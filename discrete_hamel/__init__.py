@@ -13,7 +13,19 @@ import jax as _jax
 if "JAX_ENABLE_X64" not in _os.environ:
     _jax.config.update("jax_enable_x64", True)
 
-from discrete_hamel import animate, fields, plots, systems
+from discrete_hamel import fields, systems
+from discrete_hamel._support.caches import clear_caches
+from discrete_hamel._support.errors import (
+    ContactLost,
+    FrameDegenerates,
+    NewtonFailed,
+    RunFailed,
+    RunInterrupted,
+    SingularState,
+    StoreBusy,
+    StoreDamaged,
+    StoreFailed,
+)
 from discrete_hamel.analysis import (
     audit,
     bracket_matrix,
@@ -38,24 +50,14 @@ from discrete_hamel.analysis import (
     transported_density,
     volume_change,
 )
-from discrete_hamel.archive import load
-from discrete_hamel.balances import moving_energy, power, work
-from discrete_hamel.constructors import from_constraints, from_quasivelocities, from_velocities
-from discrete_hamel.control import optimal_control, optimal_path
-from discrete_hamel.ensembles import Reduction, ensemble
-from discrete_hamel.failures import (
-    ContactLost,
-    FrameDegenerates,
-    NewtonFailed,
-    RunFailed,
-    RunInterrupted,
-    SingularState,
-    StoreBusy,
-    StoreDamaged,
-    StoreFailed,
-)
-from discrete_hamel.forces import controlled, damped, forced, magnetic
-from discrete_hamel.hamel import (
+from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
+from discrete_hamel.control.optimal import optimal_control, optimal_path
+from discrete_hamel.drawing import films as animate
+from discrete_hamel.drawing import plots
+from discrete_hamel.mechanics.as_linear import as_linear, linear_in_velocities
+from discrete_hamel.mechanics.constructors import from_constraints, from_quasivelocities, from_velocities
+from discrete_hamel.mechanics.forces import controlled, damped, forced, magnetic
+from discrete_hamel.mechanics.hamel import (
     energy,
     hamel_force,
     momentum,
@@ -66,12 +68,15 @@ from discrete_hamel.hamel import (
     vector_field,
     velocities,
 )
-from discrete_hamel.kernel.caches import clear_caches
-from discrete_hamel.linear_velocities import as_linear, linear_in_velocities
-from discrete_hamel.manifold import project
-from discrete_hamel.nonlinear_systems import NonlinearSystem, from_nonlinear_constraints, nonlinear
-from discrete_hamel.prescribed import prescribe, timed
-from discrete_hamel.references import reference
+from discrete_hamel.mechanics.manifold import project
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_constraints, nonlinear
+from discrete_hamel.mechanics.prescribed import prescribe, timed
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.runs.ensemble import Reduction, ensemble
+from discrete_hamel.runs.reference import reference
+from discrete_hamel.runs.simulation import simulate
+from discrete_hamel.runs.storage.archive import load
+from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes import (
     Composed,
     CortesMartinez,
@@ -90,9 +95,6 @@ from discrete_hamel.schemes import (
     start,
     step,
 )
-from discrete_hamel.simulation import simulate
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.trajectory import Trajectory
 
 __version__ = "0.1.0"
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discrete_hamel.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from paper_figures import basketball
 from paper_figures.basketball_numbers import TURNS
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, VERMILLION, style
 from paper_figures import basketball
 from paper_figures.basketball_numbers import POTENTIALS, agrees, curve
 from paper_figures.pictures import mosaic

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
 from paper_figures import drawings
 from paper_figures.pictures import mosaic
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
 from paper_figures import drawings, space
 from paper_figures.be_2 import closed_form as of_first
 from paper_figures.pictures import mosaic

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, style
 from paper_figures import drawings
 from paper_figures.be_cases import BY_FIGURE
 from paper_figures.hoops import disk

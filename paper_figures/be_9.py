@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLUE, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLUE, GREY, VERMILLION, style
 from paper_figures import drawings
 from paper_figures.be_cases import ACROSS, BACKWARDS, CASES, INCLINED
 from paper_figures.pictures import mosaic

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, VERMILLION, style
 from paper_figures.be_cases import BY_FIGURE, POINTED, ROUND, TRAVELLING, Case
 
 STEPS = 10_000

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
 from paper_figures.pictures import mosaic
 
 LEAN, SPIN, SPEED = 0.3, 3.0, 5.0  # of the steady motion on the left, rad and rad/s; psi' of straight rolling

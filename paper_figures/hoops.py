@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel.plots import BLACK, BLUE, GREY
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREY
 from paper_figures.drawings import line
 
 FILL = "#eef3f7"

@@ -15,7 +15,7 @@ import numpy as np
 from jax import Array
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLUE, GREEN, GREY, PURPLE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLUE, GREEN, GREY, PURPLE, VERMILLION, style
 from paper_figures.drawings import angle, arrow, blank, dot, length, letter, line
 from paper_figures.hoops import ball, disk, hoop
 from paper_figures.pictures import mosaic

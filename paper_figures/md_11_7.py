@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from discrete_hamel.plots import BLACK, BLUE, GREY, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, style
 from paper_figures import basketball, basketball_orbits
 from paper_figures.basketball_numbers import POTENTIALS, TURNS, agrees, curve
 from paper_figures.basketball_orbits import CONSTANTS

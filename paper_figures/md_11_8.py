@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from discrete_hamel.plots import BLACK, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, GREY, VERMILLION, style
 from paper_figures import basketball, basketball_orbits
 from paper_figures.basketball_numbers import POTENTIALS, agrees, curve
 from paper_figures.basketball_orbits import CONSTANTS

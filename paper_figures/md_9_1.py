@@ -16,7 +16,7 @@ import numpy as np
 from jax import Array
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
 from discrete_hamel.systems.rolling_bodies import leaning, support_of_disk, support_of_sphere, support_of_spheroid
 from paper_figures.drawings import angle, blank, dot, ground, length, letter, line
 from paper_figures.pictures import mosaic

@@ -14,8 +14,8 @@ import numpy as np
 from jax import Array
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, VERMILLION, style
-from discrete_hamel.systems import outlines
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, VERMILLION, style
+from discrete_hamel.systems._blocks import outlines
 from paper_figures.drawings import angle, arrow, blank, dot, length, letter, line
 from paper_figures.pictures import mosaic
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discrete_hamel.plots import style
+from discrete_hamel.drawing.plots import style
 from paper_figures import pendulum
 from paper_figures.pictures import mosaic
 

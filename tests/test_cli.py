@@ -11,9 +11,10 @@ import pytest
 from jax.errors import JaxRuntimeError
 
 import discrete_hamel as dh
-from discrete_hamel import calls, cli, names
-from discrete_hamel.commands import run
-from discrete_hamel.stores import files
+from discrete_hamel import cli
+from discrete_hamel.cli import names, run
+from discrete_hamel.cli import values as calls
+from discrete_hamel.runs.storage import files
 from paper_figures import FIGURES
 
 

@@ -14,7 +14,7 @@ from matplotlib import pyplot
 
 import discrete_hamel as dh
 from discrete_hamel import plots
-from discrete_hamel.plots import quantities
+from discrete_hamel.drawing.plots import quantities
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.systems import algebras
+from discrete_hamel.systems._blocks import algebras
 
 pytest.importorskip("scipy")
 from paper_figures import basketball, disk_checks, md_9_1, pendulum, sleigh_checks

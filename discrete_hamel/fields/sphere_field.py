@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import parameters
 
 
 class SphereField(System):

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.pytrees import static
-from discrete_hamel.system import Invariant, System
+from discrete_hamel._support.pytrees import static
+from discrete_hamel.mechanics.system import Invariant, System
 
 
 class TorusFlow(System):

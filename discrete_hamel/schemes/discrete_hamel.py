@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.constructors import constrained
-from discrete_hamel.hamel import balance, full
+from discrete_hamel.mechanics.constructors import constrained
+from discrete_hamel.mechanics.hamel import balance, full
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.exact_increments import affine, increment, response
 from discrete_hamel.schemes.following import FollowingHamel
-from discrete_hamel.schemes.increments import affine, increment, response
 from discrete_hamel.schemes.scheme import AtHalf, CompensatedState, Scheme, State, carried
-from discrete_hamel.system import System
 
 
 class DiscreteHamel(Scheme):

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.constructors import FromConstraints, constrained
-from discrete_hamel.hamel import full
+from discrete_hamel.mechanics.constructors import FromConstraints, constrained
+from discrete_hamel.mechanics.hamel import full
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
-from discrete_hamel.system import System
 
 POLISHED = 3  # turning by an angle a in half a step, the isometry is off by a^16 / 2^15: round-off up to a = 0.2
 

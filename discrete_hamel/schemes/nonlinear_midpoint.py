@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.gibbs_appell import covector, directions, drive
-from discrete_hamel.nonlinear_systems import NonlinearSystem
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
-from discrete_hamel.system import System
 
 
 class NonlinearMidpoint(Scheme):

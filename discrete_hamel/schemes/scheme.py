@@ -14,12 +14,12 @@ import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
 
-from discrete_hamel import hamel
-from discrete_hamel.manifold import refuse_off_manifold
-from discrete_hamel.newton import NEGLIGIBLE, Report, root
-from discrete_hamel.nonlinear_systems import NonlinearSystem
-from discrete_hamel.pytrees import Pytree
-from discrete_hamel.system import System
+from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.manifold import refuse_off_manifold
+from discrete_hamel.mechanics.newton import NEGLIGIBLE, Report, root
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
 
 
 class State(Pytree):

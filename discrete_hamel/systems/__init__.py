@@ -1,6 +1,6 @@
 """The catalogue: systems of the papers, one class each, ready to import."""
 
-from discrete_hamel.systems.algebras import EulerPoincare, EulerPoincareSuslov
+from discrete_hamel.systems._blocks.algebras import EulerPoincare, EulerPoincareSuslov
 from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
 from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface
 from discrete_hamel.systems.basketball import BasketballOnHoop

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import SO3, hat
 from discrete_hamel.systems.rigid_bodies import body_frame, inertia_matrix, off_rotations
 from discrete_hamel.systems.rolling import UP, Rolling, attitude_trace
-from discrete_hamel.units import SI
 
 _TURNS = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)], axis=-1)  # [a, b, i] = (e_i x)_ab
 

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters, roundness
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters, roundness
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.balls import ball_outline, fits, turned_about
 from discrete_hamel.systems.pendulums import hat
 from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations
 from discrete_hamel.systems.rolling import UP, attitude_trace
-from discrete_hamel.units import SI
 
 
 def cylinder(s: Array, radius: Any) -> Array:

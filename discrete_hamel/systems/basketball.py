@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from jax import Array
 
-from discrete_hamel.systems import parameters
+from discrete_hamel.systems._blocks import parameters
+from discrete_hamel.systems._blocks.units import cgs
 from discrete_hamel.systems.balls import fits
 from discrete_hamel.systems.balls_on_surfaces import OnSurface, hoop
-from discrete_hamel.units import cgs
 
 
 class BasketballOnHoop(OnSurface):

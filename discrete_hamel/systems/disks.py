@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
 from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, normal_force, spin_of_the_body, standing
 from discrete_hamel.systems.rolling_bodies import support_of_disk
-from discrete_hamel.units import SI
 
 
 class VerticalDisk(System):

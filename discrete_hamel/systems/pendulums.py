@@ -4,10 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
-from discrete_hamel.systems.algebras import SO3, rotation_basis, rotations_of
-from discrete_hamel.units import SI
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.algebras import SO3, rotation_basis, rotations_of
+from discrete_hamel.systems._blocks.units import SI
 
 
 def hat(a: Array) -> Array:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.systems import parameters, roundness
+from discrete_hamel.systems._blocks import parameters, roundness
 from discrete_hamel.systems.rigid_bodies import inertia_matrix
 from discrete_hamel.systems.rolling import Rolling
 

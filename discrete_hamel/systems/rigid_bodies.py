@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
-from discrete_hamel.systems.algebras import SO3
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.algebras import SO3
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
-from discrete_hamel.units import SI
 
 # [a, b, i] = (e_i x)_ab; by NumPy, because JAX's distributed runtime has to start before JAX computes anything.
 _GENERATORS = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)], axis=-1)

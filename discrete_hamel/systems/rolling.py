@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import SO3, hat
 from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations, orthogonality
-from discrete_hamel.units import SI
 
 UP = np.array([0.0, 0.0, 1.0])
 

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.system import Invariant
-from discrete_hamel.systems import parameters, roundness
+from discrete_hamel.mechanics.system import Invariant
+from discrete_hamel.systems._blocks import parameters, roundness
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body
-from discrete_hamel.units import SI
 
 
 def support_of_disk(c: Array, radius: Array) -> Array:

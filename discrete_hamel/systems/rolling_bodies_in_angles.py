@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
 from discrete_hamel.systems.rolling import normal_force
 from discrete_hamel.systems.rolling_bodies import RollingBody, support_of_spheroid
-from discrete_hamel.units import SI
 
 
 class RollingBodyAngles(System):

@@ -7,9 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
-from discrete_hamel.systems.algebras import SO3, adapted_basis, adapted_structure
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.algebras import SO3, adapted_basis, adapted_structure
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.rigid_bodies import (
     RigidBody,
     body_frame,
@@ -18,7 +19,6 @@ from discrete_hamel.systems.rigid_bodies import (
     orthogonality,
     rotations_in_space,
 )
-from discrete_hamel.units import SI
 
 
 def body_velocity(axis: Any, xi: Array) -> Array:

@@ -6,12 +6,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.balls import ball_outline, turned_about
 from discrete_hamel.systems.pendulums import SO3
 from discrete_hamel.systems.rigid_bodies import off_rotations
-from discrete_hamel.units import SI
 
 
 class BallOnTurntable(System):

@@ -6,7 +6,7 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import branch, family
-from discrete_hamel.analysis.reachable import reachable
+from discrete_hamel.analysis.equilibria.reachable import reachable
 
 S = dh.systems
 

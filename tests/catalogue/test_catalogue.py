@@ -186,7 +186,7 @@ def test_its_shapes_can_be_drawn_and_animated(name):
 def test_its_film_stays_within_the_picture_and_moves(name):
     """No frame of it is clipped, and none shows what another left."""
     pytest.importorskip("matplotlib")
-    from discrete_hamel.animate import painter, scenes
+    from discrete_hamel.drawing.films import painter, scenes
 
     _, _, trajectory, _ = sampled(name)
     if not trajectory.q.shape[1]:

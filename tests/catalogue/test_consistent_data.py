@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.manifold import off_manifold
+from discrete_hamel.mechanics.manifold import off_manifold
 
 CATALOGUE = {name: getattr(dh.systems, name)() for name in dh.systems.__all__} | {
     "SphereField": dh.fields.SphereField(5)
@@ -171,7 +171,7 @@ def test_of_an_ensemble_the_member_that_is_off_is_marked():
 
 def test_in_single_precision_round_off_is_no_fault():
     """|g| of a rotation rounded to 24 bits is far above what is allowed of one with 53."""
-    from discrete_hamel.manifold import refuse_off_manifold
+    from discrete_hamel.mechanics.manifold import refuse_off_manifold
 
     top = CATALOGUE["LagrangeTop"]
     q = jnp.asarray(start(top)[0], jnp.float32)

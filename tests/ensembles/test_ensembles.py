@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.ensembles import Reduction, ensemble, runs
-from discrete_hamel.ensembles.members import gathered
-from discrete_hamel.ensembles.threads import parts
+from discrete_hamel.runs.ensemble import Reduction, ensemble, runs
+from discrete_hamel.runs.ensemble.members import gathered
+from discrete_hamel.runs.ensemble.threads import parts
 
 MEMBERS, STEPS, H = 300, 40, 0.02
 OFFSETS = np.linspace(0.1, 0.5, MEMBERS)

@@ -7,9 +7,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
-from discrete_hamel import frames
 from discrete_hamel.fields import NeighbourHamel, SphereField, TorusFlow
 from discrete_hamel.fields.torus_flow import matrices, sine_bracket, waves
+from discrete_hamel.mechanics import frames
 
 FAST = NeighbourHamel()
 

@@ -7,7 +7,9 @@ import pytest
 from jax import lax
 
 import discrete_hamel as dh
-from discrete_hamel.kernel import movements, operations, verification
+from discrete_hamel.compiler.graph import operations
+from discrete_hamel.compiler.reading import movements
+from discrete_hamel.compiler.step import verification
 
 DATA = {"q": np.array([0.4, -0.7, 0.9]), "xi": np.array([0.3, 0.2, -0.5]), "h": 0.05, "steps": 6}
 COEFFICIENT = 0.7

@@ -13,7 +13,7 @@ from runs import NAMES, go, same
 from test_stores import retold
 
 import discrete_hamel as dh
-from discrete_hamel.stores import columns, layout, reading
+from discrete_hamel.runs.storage import columns, layout, reading
 
 
 @pytest.fixture(scope="module")

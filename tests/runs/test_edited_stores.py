@@ -11,7 +11,7 @@ from test_damage import everything
 from test_stores import retold
 
 import discrete_hamel as dh
-from discrete_hamel.stores import files, layout, reading
+from discrete_hamel.runs.storage import files, layout, reading
 
 SEED, EDITS = 7, 400
 DEEP = 900  # lists in each other: JSON reads them, a recursion over them ends

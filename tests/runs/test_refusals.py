@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel import refusals
+from discrete_hamel.runs import refusals
 
 SLEIGH = dh.systems.ChaplyginSleigh()
 GOOD = {"q": [0.1, 0.0, 0.0], "xi": [1.5, -0.3, 0.0], "h": 0.01}

@@ -8,7 +8,7 @@ import trailers
 from checkers import slopes
 
 import discrete_hamel as dh
-from discrete_hamel.adapted import Graph, Reflections
+from discrete_hamel.mechanics.adapted_frames import Graph, Reflections
 from discrete_hamel.schemes import following
 
 XI = np.array([1.2, 0.9])
