@@ -2,6 +2,8 @@
 
 import ast
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,6 +132,35 @@ def test_public_names_are_documented(name):
 @pytest.mark.parametrize("name", dh.systems.__all__)
 def test_catalogue_is_documented(name):
     assert len(inspect.getdoc(getattr(dh.systems, name))) > 100
+
+
+def test_what_is_public_is_what_dir_lists():
+    assert set(dir(dh)) == {*dh.__all__, "__version__"}
+    assert len(set(dh.__all__)) == len(dh.__all__)
+
+
+def test_the_stub_for_type_checkers_says_the_same():
+    """`__init__` loads names when they are first used, which no type checker can follow: it reads `__init__.pyi`."""
+    said = set()
+    for node in ast.parse((PACKAGE / "__init__.pyi").read_text()).body:
+        if isinstance(node, ast.ImportFrom) and of_us(node.module):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                said.add((alias.asname or alias.name, inner if is_module(inner) else node.module))
+    homes = {name: f"discrete_hamel.{module}" for name, module in {**dh._HOME, **dh.MODULES}.items()}
+    assert said == set(homes.items())
+
+
+def test_importing_the_library_loads_nothing_that_only_some_need():
+    code = "import sys, discrete_hamel as dh; dh.simulate; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"matplotlib", "xarray", "zarr", "pytest", "scipy.optimize", "scipy.integrate"} & set(loaded)
+    assert not [name for name in loaded if name.startswith(("discrete_hamel.analysis", "discrete_hamel.drawing"))]
+
+
+def test_importing_the_package_alone_loads_none_of_its_rooms():
+    code = "import sys, discrete_hamel; print(*[m for m in sys.modules if m.startswith('discrete_hamel.')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
 def test_files_are_short():

@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from scipy.optimize import least_squares
 
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 
@@ -93,6 +92,8 @@ def quasivelocities(system: NonlinearSystem, q: Array, v: Array) -> Array:
     known = system.z_of(q, v)
     if known is not None:
         return jnp.asarray(known)
+    from scipy.optimize import least_squares  # here, as it takes as long to load as JAX
+
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((system, q, v))):
         raise ValueError("which z gives a velocity is searched for, and these values are traced by jax: give z.")
     draws = np.random.default_rng(0).normal(size=(STARTS, system.rank)) * max(1.0, float(jnp.max(jnp.abs(v))))
