@@ -9,7 +9,7 @@ import numpy as np
 from discrete_hamel.kernel.graph import Graph
 from discrete_hamel.kernel.jaxprs import to_graph
 from discrete_hamel.kernel.lowering import dependent, frontier
-from discrete_hamel.kernel.native.instructions import Code, number
+from discrete_hamel.kernel.native.instructions import Code, Kind, number
 from discrete_hamel.kernel.native.sections import Memory, Section, loaded
 from discrete_hamel.kernel.near_angles import Angle, near
 from discrete_hamel.kernel.roots import SHRUNK, Root
@@ -35,7 +35,7 @@ class Solve:
         outputs: list[int],
         guards: list[int],
         memory: Memory,
-        fused: bool,
+        kind: Kind,
         angles: Sequence[Angle] = (),
         left: Sequence[tuple[int, int]] = (),
     ) -> None:
@@ -66,17 +66,17 @@ class Solve:
         by_root = dependent(graph, everything, fresh)
         fixed = [i for i in frontier(graph, everything, by_step) if i not in levels[0]]
         have = {*levels[0], *levels[1], *fresh, *fixed}
-        section = lambda part, outputs: Section(f"{name}_{part}", graph, outputs, have, memory, fused)  # noqa: E731
+        section = lambda part, outputs: Section(f"{name}_{part}", graph, outputs, have, memory, kind)  # noqa: E731
         for place in (*levels[0], *levels[1], *fresh):
             memory.place(graph, place)
-        self.prepare = Section(f"{name}_prepare", graph, fixed, levels[0], memory, fused)
+        self.prepare = Section(f"{name}_prepare", graph, fixed, levels[0], memory, kind)
         ahead = [i for i in frontier(graph, [*iterated, *judged], by_root) if i in by_step]
         self.begin = section("begin", [*self.guess, *ahead])
         have |= {i for i in [*self.guess, *ahead] if graph.value(i) is None}
         self.correct = section("correct", iterated)
         done = {i for i in iterated if graph.value(i) is None}
         self.measure, self.judge = (
-            Section(f"{name}_{part}", graph, outputs, have | done, memory, fused)
+            Section(f"{name}_{part}", graph, outputs, have | done, memory, kind)
             for part, outputs in (("measure", judged[: -len(rule) or None]), ("judge", rule))
         )
         self.stages: list[Section] = []
