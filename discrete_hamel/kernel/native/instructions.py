@@ -15,7 +15,7 @@ from discrete_hamel.kernel.lowering import LATENCY
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARISONS = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil"}
-OF_ONE = ("tan", "exp", "exp2", "log", "cbrt", "tanh", "sinh", "cosh", "log1p", "expm1")
+OF_ONE: tuple[str, ...] = ("tan", "exp", "exp2", "log", "cbrt", "tanh", "sinh", "cosh", "log1p", "expm1")
 OF_ONE += ("asin", "acos", "atan", "asinh", "acosh", "atanh")
 OF_TWO = ("pow", "atan2")
 # LLVM is not told that these are the C library's: it would take others in their place, at some levels only.

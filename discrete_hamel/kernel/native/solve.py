@@ -149,6 +149,7 @@ class Solve:
     def call(self, code: Code, count: str) -> None:
         """Find the root, from what is in memory, and the outputs; the iterations are stored at `count`."""
         graph, memory, z = self.graph, self.memory, self.root.unknowns
+        assert code.kind.lanes == 1
         self.begin.call(code)
         copied(code, memory, graph, self.guess, z)
         code.do(f"store i64 {int(self.root.linear)}, ptr {count}")
@@ -175,14 +176,73 @@ class Solve:
             many = code(f"icmp sge i64 {made}, {MAX_ITERATIONS}")
             code.do(f"br i1 {code(f'or i1 {over}, {many}')}, label %{self.name}_found, label %{self.name}_iterate")
             code.lines.append(f"{self.name}_found:")
+        self._finish(code)
+
+    def _finish(self, code: Code) -> None:
+        """What follows at the root: the eliminated unknowns, and the outputs."""
         for (unknown, formula), stage in zip([*reversed(self.root.formulas), (None, None)], self.stages, strict=True):
             stage.call(code)
             if unknown is not None and formula is not None:
-                copied(code, memory, graph, [formula], [unknown])
+                copied(code, self.memory, self.graph, [formula], [unknown])
+
+    def call_lanes(self, code: Code, active: str, count: int) -> None:
+        """The same side by side: only lanes marked `active` make iterations, each until it has converged, so that none
+        has other numbers for its neighbours. Their iterations are added up at the place `count`.
+        """
+        graph, memory, z, kind = self.graph, self.memory, self.root.unknowns, code.kind
+        zero, one = kind.number(0.0), kind.number(1.0)
+        self.begin.call(code)
+        copied(code, memory, graph, self.guess, z)
+        if self.root.linear:
+            self.correct.call(code)
+            copied(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
+            code.store(one, "%memory", count)
+            self._finish(code)
+            return
+        code.store(zero, "%memory", count)
+        code.store(kind.number(float("nan")), "%memory", memory.place(graph, self.before))
+        code.store(code(f"fsub {kind.double} {one}, {active}"), "%memory", memory.place(graph, self.ended))
+        code.do(f"store i64 0, ptr %{self.name}_round")
+        code.do(f"br label %{self.name}_iterate")
+        code.lines.append(f"{self.name}_iterate:")
+        self.correct.call(code)
+        past = code(f"load i64, ptr %{self.name}_round")
+        first = code(f"icmp eq i64 {past}, 0")
+        code.do(f"br i1 {first}, label %{self.name}_measure, label %{self.name}_judge")
+        code.lines.append(f"{self.name}_measure:")
+        self.measure.call(code)
+        copied(code, memory, graph, self.measures, self.measured)
+        code.do(f"br label %{self.name}_judge")
+        code.lines.append(f"{self.name}_judge:")
+        self.judge.call(code)
+        going = code.compare("oeq", loaded(code, memory, graph, self.ended), zero)
+        made = code.load("%memory", count)
+        code.store(code.select(going, code(f"fadd {kind.double} {made}, {one}"), made), "%memory", count)
+        sources, places = [*self.moved, self.new, *self.kept], [*z, self.before, *self.kept.values()]
+        copied(code, memory, graph, sources, places, going)
+        left = code.compare("oeq", loaded(code, memory, graph, self.ended), zero)
+        more = code(f"add i64 {past}, 1")
+        code.do(f"store i64 {more}, ptr %{self.name}_round")
+        few = code(f"icmp slt i64 {more}, {MAX_ITERATIONS}")
+        again = code(f"and i1 {some(code, left)}, {few}")
+        code.do(f"br i1 {again}, label %{self.name}_iterate, label %{self.name}_found")
+        code.lines.append(f"{self.name}_found:")
+        self._finish(code)
 
 
-def copied(code: Code, memory: Memory, graph: Graph, sources: Sequence[int], places: Sequence[int]) -> None:
-    """The values of nodes at the places of others, all read before any is written."""
+def some(code: Code, truths: str) -> str:
+    """Whether any lane's truth is."""
+    lanes = code.kind.lanes
+    return code(f"icmp ne i{lanes} {code(f'bitcast <{lanes} x i1> {truths} to i{lanes}')}, 0")
+
+
+def copied(
+    code: Code, memory: Memory, graph: Graph, sources: Sequence[int], places: Sequence[int], where: str | None = None
+) -> None:
+    """The values of nodes at the places of others, all read before any is written; of lanes only `where` is true."""
     values = [loaded(code, memory, graph, node) for node in sources]
+    if where is not None:
+        olds = [loaded(code, memory, graph, node) for node in places]
+        values = [code.select(where, new, old) for new, old in zip(values, olds, strict=True)]
     for value, node in zip(values, places, strict=True):
         code.store(value, "%memory", memory.place(graph, node))
