@@ -8,7 +8,7 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.native import object_code
 from discrete_hamel.compiler.native.circular import METADATA, circular
-from discrete_hamel.compiler.native.instructions import DECLARED, Code
+from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.sections import Memory, Section, loaded
 
 EXACT = ("add", "sub", "mul", "div", "neg", "sqrt", "abs", "sign", "floor", "ceil", "max", "min", "select")
@@ -64,32 +64,34 @@ def by_numpy(graph, outputs, values):
     return [found[o] for o in outputs], [errors[o] for o in outputs]
 
 
-def native(graphs, fused, inline=True, level=1):
-    """The native code of some graphs, (graph, inputs, outputs) each: a list of functions of arrays."""
-    texts = [DECLARED, circular(fused, inline)]
+def native(graphs, fused, inline=True, level=1, lanes=1):
+    """The native code of some graphs, (graph, inputs, outputs) each: a list of functions of arrays, with lanes in
+    front if there are several."""
+    kind = Kind(fused, lanes)
+    texts = [kind.declared(), circular(kind, inline)]
     for k, (graph, given, outputs) in enumerate(graphs):
         memory = Memory()
         for node in given:
             memory.place(graph, node)
-        section = Section(f"g{k}", graph, outputs, given, memory, fused)
-        code = Code(fused)
+        section = Section(f"g{k}", graph, outputs, given, memory, kind)
+        code = Code(kind)
         for i, node in enumerate(given):
             code.store(code.load("%x", i), "%memory", memory.place(graph, node))
         section.call(code)
         for i, node in enumerate(outputs):
             code.store(loaded(code, memory, graph, node), "%y", i)
-        body = f"  %memory = alloca [{memory.size} x double]\n" + "\n".join(code.lines)
+        body = f"  %memory = alloca [{memory.size} x {kind.double}]\n" + "\n".join(code.lines)
         texts += [section.text(inline), f"define void @f{k}(ptr %x, ptr %y) {{\n{body}\n  ret void\n}}\n"]
     library = object_code.Library(object_code.assembled("".join([*texts, METADATA]), level))
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+    pointers = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
     def function(k):
-        code, count = kind(library.address(f"f{k}")), len(graphs[k][2])
+        code, count = pointers(library.address(f"f{k}")), len(graphs[k][2])
 
         def call(x):
-            x, y = np.ascontiguousarray(x, float), np.full(count, 7.0)
+            x, y = np.ascontiguousarray(np.transpose(x), float), np.full((count, *np.shape(x)[:-1]), 7.0)
             code(x.ctypes.data, y.ctypes.data)
-            return y, library  # which has to live as long as its code runs
+            return y.T, library  # which has to live as long as its code runs
 
         return lambda x: call(x)[0]
 

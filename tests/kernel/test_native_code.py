@@ -63,6 +63,16 @@ def test_the_bits_do_not_depend_on_the_level_of_optimisation():
     assert first == bits(level=1) == bits(level=2) == bits(level=2, inline=False)
 
 
+@pytest.mark.parametrize("lanes", [2, 8, 16])
+def test_lanes_have_the_bits_of_one(lanes):
+    rng = np.random.default_rng(lanes)
+    made = [random_graph(rng, (*UNARY, *BINARY, "select", "add", "sub", "mul", "div"), 60) for _ in range(10)]
+    points = rng.normal(size=(lanes, 4))
+    both = (native(made, object_code.fused(), lanes=n) for n in (1, lanes))
+    for one, many in zip(*both, strict=True):
+        assert np.array_equal(many(points), [one(x) for x in points], equal_nan=True)
+
+
 def test_a_section_in_many_functions_gives_the_same(monkeypatch):
     monkeypatch.setattr(sections, "LONGEST", 7)
     assert exact_mismatches(11, inline=False)[0] == 0

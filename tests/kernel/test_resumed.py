@@ -23,12 +23,12 @@ def distrusted(monkeypatch):
 
     def switch():
         monkeypatch.setattr(histories.History, "advance", advance)
-        differentiable._built.clear()
+        differentiable._compiled.clear()
         jax.clear_caches()
 
     yield switch
     monkeypatch.undo()
-    differentiable._built.clear()
+    differentiable._compiled.clear()
     jax.clear_caches()
 
 

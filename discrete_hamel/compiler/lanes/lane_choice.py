@@ -8,9 +8,11 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.caches import Cache
-from discrete_hamel.compiler.graph.expressions import Unsupported
+from discrete_hamel.compiler.graph.expressions import MOST_NODES, Unsupported
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.lanes.lanes import LARGEST, Bundle, advance, work
+from discrete_hamel.compiler.native.host import usable
+from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.compiler.step.verification import difference, refused
 from discrete_hamel.mechanics.system import System
@@ -37,12 +39,12 @@ def _built(
     system: System, scheme: Scheme, state: Any, h: Array, varying: tuple[bool, ...], capacity: int, members: int
 ) -> Bundle | str:
     try:
-        stepper = Stepper(system, scheme, state, h, cost=work)
-        if not stepper.native:
+        native = usable(state)
+        stepper = Stepper(system, scheme, state, h, cost=work, most=MOST_NODES if native else LARGEST)
+        if not (native or stepper.native):
             return "this machine or version of JAX does not make one kernel of a loop"
-        if stepper.root.operations > LARGEST:
-            return f"{stepper.root.operations} operations an iteration, of {LARGEST} at most for lanes"
         bundle, numbers = Bundle(stepper, varying), scalars((system, *in_steps(scheme, h)))
+        bundle.native = LaneRun(stepper) if native else None
         own = jnp.array([jnp.full(members, x) for x, v in zip(numbers, varying, strict=True) if v])
         own = own.reshape(sum(varying), members).astype(h.dtype)
         begin = jnp.broadcast_to(jnp.stack(scalars(state))[:, None], (len(scalars(state)), members))

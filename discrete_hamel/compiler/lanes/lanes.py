@@ -11,11 +11,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier, one_kernel
 from discrete_hamel.compiler.lanes.lane_roots import STRANDED, Lanes, newton
+from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.step.pieces import over_lanes, piece, spread
 from discrete_hamel.compiler.step.roots import Root, Values
 from discrete_hamel.compiler.step.rounding import allowed
@@ -53,6 +55,7 @@ class Bundle:
         leaves, tree = jax.tree.flatten(stepper.shape)
         ends = list(accumulate(leaf.size for leaf in leaves))
         self.places = jax.tree.unflatten(tree, [range(e - leaf.size, e) for e, leaf in zip(ends, leaves, strict=True)])
+        self.native: LaneRun | None = None  # its machine code, where there is some
         self.width = len(stepper.node_velocity.q) + len(stepper.node_velocity.p) + stepper.n
 
     def prepared(self, parameters: Lanes) -> dict[int, Array]:
@@ -168,11 +171,17 @@ def _compiled() -> Any:
 
 def advance(
     bundle: Bundle, capacity: int, common: Lanes, nodes: Array, every: Array, own: Any, begin: Any, active: Any
-) -> tuple[Array, Array, Array, Array, Array]:
+) -> Any:
     """`_block` for all blocks, one after another: lanes are the last axis, a multiple of LANES.
 
     Several threads may call it at the same time, each for its part of the lanes.
     """
+    if bundle.native is not None:
+        numbers, different = iter(common), iter(np.asarray(own))
+        lanes = np.shape(begin)[-1:]
+        parameters = [next(different) if varies else np.broadcast_to(next(numbers), lanes) for varies in bundle.varying]
+        rows = np.asarray(parameters).reshape(len(parameters), *lanes)
+        return bundle.native(rows, np.asarray(begin), np.asarray(active), int(nodes), int(every), bundle.width)
     return _compiled()(bundle, capacity, common, nodes, every, own, begin, active)
 
 

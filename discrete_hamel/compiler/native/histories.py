@@ -3,7 +3,7 @@
 from jax import Array
 
 from discrete_hamel.compiler.native.ffi import Foreign
-from discrete_hamel.compiler.native.instructions import Code, number
+from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import Counter, arguments, counts, filled, module
 from discrete_hamel.compiler.native.object_code import fused
 from discrete_hamel.compiler.native.sections import Memory, loaded
@@ -19,13 +19,13 @@ class Steps:
 
     def __init__(self, stepper: Stepper, linearised: Linearised, guards: list[int]) -> None:
         self.stepper, graph = stepper, stepper.graph
-        memory, code = Memory(), Code(fused())
+        memory, code = Memory(), Code(Kind(fused()))
         changing = [*stepper.changing_length, *stepper.state]
         outputs = [*stepper.after, *linearised.extra]
         self.size, self.width = len(stepper.state), len(outputs) + 1
         solve = Solve(
             "step", stepper.root, (stepper.parameters, changing), stepper.guess, outputs, guards,
-            memory, code.fused, stepper.angles, list(zip(stepper.left, stepper.terms, strict=True)),
+            memory, code.kind, stepper.angles, list(zip(stepper.left, stepper.terms, strict=True)),
         )  # fmt: skip
         pointers = ("numbers", "lengths", "begin", "counts", "rows", "befores", "done")
         counts(code, ("parts", "saved", "every"))

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from discrete_hamel.compiler.graph.expressions import MOST_NODES
+from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
 from discrete_hamel.compiler.native.run import POINTERS, Run
 from discrete_hamel.compiler.step.stepper import Stepper
@@ -38,7 +39,7 @@ class HostRun:
 
     def __init__(self, stepper: Stepper) -> None:
         self.stepper = stepper
-        run = Run(stepper, fused())
+        run = Run(stepper, Kind(fused()))
         self.steps = max(1, CALL // max(run.operations, 1))  # that a call takes at most
         self.library: Library = machine_code(run.text(), run.operations)
         self.function = FUNCTION(self.library.address("run"))

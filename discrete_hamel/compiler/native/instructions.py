@@ -7,32 +7,19 @@ x y + z (one rounding, and one operation) is decided here: a product that only o
 import struct
 from collections import Counter
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import LATENCY
 
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARISONS = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
-INTRINSICS = {"sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64", "floor": "llvm.floor.f64", "ceil": "llvm.ceil.f64"}
-IN_LIBM = {
-    **{f: f for f in ("tan", "exp", "exp2", "log", "cbrt", "tanh", "sinh", "cosh", "log1p", "expm1", "pow", "atan2")},
-    **{f: f for f in ("asin", "acos", "atan", "asinh", "acosh", "atanh")},
-}
+INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil"}
+OF_ONE: tuple[str, ...] = ("tan", "exp", "exp2", "log", "cbrt", "tanh", "sinh", "cosh", "log1p", "expm1")
+OF_ONE += ("asin", "acos", "atan", "asinh", "acosh", "atanh")
+OF_TWO = ("pow", "atan2")
 # LLVM is not told that these are the C library's: it would take others in their place, at some levels only.
-SYMBOLS = ("sin", "cos", *IN_LIBM)  # of the C library, that code may call
-
-DECLARED = "".join(
-    [
-        "declare double @llvm.fma.f64(double, double, double)\n",
-        *(f"declare double @{name}(double)\n" for name in INTRINSICS.values()),
-        *(
-            f"declare double @{name}(double) nounwind nobuiltin memory(none)\n"
-            for name in SYMBOLS
-            if name not in ("pow", "atan2")
-        ),
-        *(f"declare double @{name}(double, double) nounwind nobuiltin memory(none)\n" for name in ("pow", "atan2")),
-    ]
-)
+SYMBOLS = ("sin", "cos", *OF_ONE, *OF_TWO)
 
 
 def number(value: float) -> str:
@@ -44,12 +31,47 @@ def number(value: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-class Code:
-    """The instructions of one function, in order; `fused` says whether the processor has x y + z as one operation."""
+class Kind(NamedTuple):
+    """What values are: doubles, or vectors of one double a lane; and whether x y + z is one operation."""
 
-    def __init__(self, fused: bool) -> None:
+    fused: bool
+    lanes: int = 1
+
+    def of(self, scalar: str) -> str:
+        """The type that has one of these in each lane."""
+        return scalar if self.lanes == 1 else f"<{self.lanes} x {scalar}>"
+
+    @property
+    def double(self) -> str:
+        return self.of("double")
+
+    def number(self, value: float) -> str:
+        """The same number in each lane."""
+        return self.bits(f"double {number(value)}")
+
+    def bits(self, constant: str) -> str:
+        """The same constant, with its type, in each lane."""
+        return constant.split(" ")[1] if self.lanes == 1 else f"<{', '.join([constant] * self.lanes)}>"
+
+    def intrinsic(self, name: str) -> str:
+        return f"@llvm.{name}.{'' if self.lanes == 1 else f'v{self.lanes}'}f64"
+
+    def declared(self) -> str:
+        """What code of this kind may call."""
+        one, unary = self.double, (*INTRINSICS.values(), "fma")
+        lines = [f"declare {one} {self.intrinsic(f)}({', '.join([one] * (3 if f == 'fma' else 1))})\n" for f in unary]
+        for name in SYMBOLS:
+            operands = "double, double" if name in OF_TWO else "double"
+            lines.append(f"declare double @{name}({operands}) nounwind nobuiltin memory(none)\n")
+        return "".join(lines)
+
+
+class Code:
+    """The instructions of one function, in order."""
+
+    def __init__(self, kind: Kind) -> None:
         self.lines: list[str] = []
-        self.fused, self.count = fused, 0
+        self.kind, self.count = kind, 0
 
     def __call__(self, instruction: str) -> str:
         """A new value."""
@@ -63,20 +85,43 @@ class Code:
 
     def fma(self, x: str, y: str, z: str) -> str:
         """x y + z, rounded once where the processor can."""
-        if self.fused:
-            return self(f"call double @llvm.fma.f64(double {x}, double {y}, double {z})")
-        return self(f"fadd double {self(f'fmul double {x}, {y}')}, {z}")
+        kind = self.kind.double
+        if self.kind.fused:
+            return self(f"call {kind} {self.kind.intrinsic('fma')}({kind} {x}, {kind} {y}, {kind} {z})")
+        return self(f"fadd {kind} {self(f'fmul {kind} {x}, {y}')}, {z}")
+
+    def unary(self, intrinsic: str, x: str) -> str:
+        kind = self.kind.double
+        return self(f"call {kind} {self.kind.intrinsic(intrinsic)}({kind} {x})")
+
+    def select(self, truth: str, x: str, y: str) -> str:
+        return self(f"select {self.kind.of('i1')} {truth}, {self.kind.double} {x}, {self.kind.double} {y}")
+
+    def compare(self, how: str, x: str, y: str) -> str:
+        return self(f"fcmp {how} {self.kind.double} {x}, {y}")
+
+    def library(self, name: str, values: list[str]) -> str:
+        """A function of the C library, lane by lane."""
+        kind = self.kind.double
+        if self.kind.lanes == 1:
+            return self(f"call double @{name}({', '.join(f'double {v}' for v in values)})")
+        whole = "poison"
+        for lane in range(self.kind.lanes):
+            each = [self(f"extractelement {kind} {v}, i32 {lane}") for v in values]
+            one = self(f"call double @{name}({', '.join(f'double {v}' for v in each)})")
+            whole = self(f"insertelement {kind} {whole}, double {one}, i32 {lane}")
+        return whole
 
     def at(self, pointer: str, place: int | str) -> str:
-        """The address of a double."""
-        return self(f"getelementptr inbounds double, ptr {pointer}, i64 {place}")
+        """The address of a value."""
+        return self(f"getelementptr inbounds {self.kind.double}, ptr {pointer}, i64 {place}")
 
     def load(self, pointer: str, place: int | str) -> str:
-        return self(f"load double, ptr {self.at(pointer, place)}")
+        return self(f"load {self.kind.double}, ptr {self.at(pointer, place)}, align 8")
 
     def store(self, value: str, pointer: str, place: int | str) -> None:
         address = self.at(pointer, place)
-        self.do(f"store double {value}, ptr {address}")
+        self.do(f"store {self.kind.double} {value}, ptr {address}, align 8")
 
 
 class Emitted:
@@ -97,9 +142,9 @@ class Emitted:
         uses = Counter(a for i in order for a in graph.operands(i))
         shared = set(outputs)
         inside = set(order)
-        self.single = {i for i in inside if graph.nodes[i][0] == "mul" and uses[i] == 1 and i not in shared}
-        users = {a: i for i in order for a in graph.operands(i) if a in self.single}
-        self.single = {i for i in self.single if graph.nodes[users[i]][0] in ("add", "sub")} if code.fused else set()
+        products = {i for i in inside if graph.nodes[i][0] == "mul" and uses[i] == 1 and i not in shared}
+        users = {a: graph.nodes[i][0] for i in order for a in graph.operands(i) if a in products}
+        self.single = {i for i in products if code.kind.fused and users[i] in ("add", "sub")}
         for index in order:
             self._emit(index)
 
@@ -107,22 +152,26 @@ class Emitted:
         """The value of a node as a double."""
         constant = self.graph.value(index)
         if constant is not None:
-            return number(constant)
+            return self.code.kind.number(constant)
         if index not in self.values:
             if index in self.truths:
-                self.values[index] = self.code(f"uitofp i1 {self.truths[index]} to double")
+                self.values[index] = self._counted(self.truths[index])
             else:  # a product that was to be part of a sum
                 x, y = (self.value(a) for a in self.graph.operands(index))
-                self.values[index] = self.code(f"fmul double {x}, {y}")
+                self.values[index] = self.code(f"fmul {self.code.kind.double} {x}, {y}")
         return self.values[index]
+
+    def _counted(self, truth: str) -> str:
+        kind = self.code.kind
+        return self.code(f"uitofp {kind.of('i1')} {truth} to {kind.double}")
 
     def truth(self, index: int) -> str:
         """Whether a node is not 0, as one bit."""
         constant = self.graph.value(index)
         if constant is not None:
-            return "true" if constant else "false"
+            return self.code.kind.bits(f"i1 {'true' if constant else 'false'}")
         if index not in self.truths:
-            self.truths[index] = self.code(f"fcmp une double {self.value(index)}, {number(0.0)}")
+            self.truths[index] = self.code.compare("une", self.value(index), self.code.kind.number(0.0))
         return self.truths[index]
 
     def _is_truth(self, index: int) -> bool:
@@ -143,14 +192,14 @@ class Emitted:
         elif operation in ("sin", "cos"):
             (angle,) = operands
             if angle not in self.turns:
-                pair = self.code(f"call {{double, double}} @circular(double {self.value(angle)})")
-                both = (self.code(f"extractvalue {{double, double}} {pair}, {k}") for k in (0, 1))
+                kind = self.code.kind.double
+                pair = self.code(f"call {{{kind}, {kind}}} @circular({kind} {self.value(angle)})")
+                both = (self.code(f"extractvalue {{{kind}, {kind}}} {pair}, {k}") for k in (0, 1))
                 self.turns[angle] = (next(both), next(both))
             self.values[index] = self.turns[angle][operation == "cos"]
         elif operation == "select":
             truth, a, b = operands
-            chosen = f"select i1 {self.truth(truth)}, double {self.value(a)}, double {self.value(b)}"
-            self.values[index] = self.code(chosen)
+            self.values[index] = self.code.select(self.truth(truth), self.value(a), self.value(b))
         else:
             self.values[index] = _plainly(self.code, operation, [self.value(a) for a in operands])
 
@@ -158,7 +207,7 @@ class Emitted:
         """Comparisons, and what is made of them by and, or, not: one bit as long as nobody asks for a number."""
         if operation in COMPARISONS:
             x, y = (self.value(a) for a in operands)
-            self.truths[index] = self.code(f"fcmp {COMPARISONS[operation]} double {x}, {y}")
+            self.truths[index] = self.code.compare(COMPARISONS[operation], x, y)
             self.zero_or_one.add(index)
             return True
         if operation not in ("mul", "max", "sub") or not all(self._is_truth(a) for a in operands):
@@ -166,53 +215,54 @@ class Emitted:
         if operation == "sub":
             if self.graph.value(operands[0]) != 1.0:
                 return False
-            self.truths[index] = self.code(f"xor i1 {self.truth(operands[1])}, true")
+            bits = self.code.kind.of("i1")
+            self.truths[index] = self.code(f"xor {bits} {self.truth(operands[1])}, {self.code.kind.bits('i1 true')}")
         else:
             x, y = (self.truth(a) for a in operands)
-            self.truths[index] = self.code(f"{'and' if operation == 'mul' else 'or'} i1 {x}, {y}")
+            both = "and" if operation == "mul" else "or"
+            self.truths[index] = self.code(f"{both} {self.code.kind.of('i1')} {x}, {y}")
         self.zero_or_one.add(index)
         return True
 
     def _sum(self, operation: str, a: int, b: int) -> str:
         """x + y or x - y, with the product that is ready last as part of it."""
+        kind = self.code.kind.double
         products = [i for i in (a, b) if i in self.single and i not in self.values]
         if not products or a == b:
-            return self.code(f"{ARITHMETIC[operation]} double {self.value(a)}, {self.value(b)}")
+            return self.code(f"{ARITHMETIC[operation]} {self.code.kind.double} {self.value(a)}, {self.value(b)}")
         product = max(products, key=lambda i: self.ready[i])
         x, y = (self.value(i) for i in self.graph.operands(product))
         if product == a:
             other = self.value(b)
-            return self.code.fma(x, y, self.code(f"fneg double {other}") if operation == "sub" else other)
+            return self.code.fma(x, y, self.code(f"fneg {kind} {other}") if operation == "sub" else other)
         if operation == "sub":
-            x = self.code(f"fneg double {x}")
+            x = self.code(f"fneg {kind} {x}")
         return self.code.fma(x, y, self.value(a))
 
 
 def _plainly(code: Code, operation: str, values: list[str]) -> str:
     """An operation on doubles."""
-    x, y = values[0], values[-1]
+    x, y, kind = values[0], values[-1], code.kind
+    zero, one = kind.number(0.0), kind.number(1.0)
     if operation in ARITHMETIC:
-        return code(f"{ARITHMETIC[operation]} double {x}, {y}")
+        return code(f"{ARITHMETIC[operation]} {kind.double} {x}, {y}")
     if operation in INTRINSICS:
-        return code(f"call double @{INTRINSICS[operation]}(double {x})")
-    if operation in IN_LIBM:
-        operands = ", ".join(f"double {v}" for v in values)
-        return code(f"call double @{IN_LIBM[operation]}({operands})")
+        return code.unary(INTRINSICS[operation], x)
+    if operation in SYMBOLS:
+        return code.library(operation, values)
     if operation == "neg":
-        return code(f"fneg double {x}")
+        return code(f"fneg {kind.double} {x}")
     if operation in ("max", "min"):  # no number where either is none
-        better = code(f"fcmp {'oge' if operation == 'max' else 'ole'} double {x}, {y}")
-        chosen = code(f"or i1 {better}, {code(f'fcmp uno double {x}, {x}')}")
-        return code(f"select i1 {chosen}, double {x}, double {y}")
+        better = code.compare("oge" if operation == "max" else "ole", x, y)
+        return code.select(code(f"or {kind.of('i1')} {better}, {code.compare('uno', x, x)}"), x, y)
     if operation == "sign":
-        zero, below = number(0.0), code(f"fcmp olt double {x}, {number(0.0)}")
-        below = code(f"select i1 {below}, double {number(-1.0)}, double {x}")
-        return code(f"select i1 {code(f'fcmp ogt double {x}, {zero}')}, double {number(1.0)}, double {below}")
+        below = code.select(code.compare("olt", x, zero), kind.number(-1.0), x)
+        return code.select(code.compare("ogt", x, zero), one, below)
     if operation == "rsqrt":
-        return code(f"fdiv double {number(1.0)}, {code(f'call double @llvm.sqrt.f64(double {x})')}")
+        return code(f"fdiv {kind.double} {one}, {code.unary('sqrt', x)}")
     if operation == "logistic":
-        power = code(f"call double @exp(double {code(f'fneg double {x}')})")
-        return code(f"fdiv double {number(1.0)}, {code(f'fadd double {power}, {number(1.0)}')}")
+        power = code.library("exp", [code(f"fneg {kind.double} {x}")])
+        return code(f"fdiv {kind.double} {one}, {code(f'fadd {kind.double} {power}, {one}')}")
     if operation == "stop_gradient":
         return x
     raise KeyError(operation)

@@ -7,7 +7,7 @@ from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
-from discrete_hamel.compiler.native.instructions import DECLARED, Code
+from discrete_hamel.compiler.native.instructions import Code
 from discrete_hamel.compiler.native.sections import Memory, Section
 from discrete_hamel.compiler.step.stepper import Stepper
 
@@ -21,11 +21,11 @@ def module(code: Code, memory: Memory, sections: Sequence[Section], pointers: Se
     if memory.size > MOST_PLACES:
         raise Unsupported(f"{memory.size} numbers that a step passes on, of {MOST_PLACES} at most")
     operations = sum(s.operations for s in sections)
-    functions = [circular(code.fused, operations <= FEW), *(s.text(operations <= INLINED) for s in sections)]
+    functions = [circular(code.kind, operations <= FEW), *(s.text(operations <= INLINED) for s in sections)]
     arguments = ", ".join(f"ptr noalias %{name}" for name in pointers)
     body = f"  %memory = alloca [{max(memory.size, 1)} x double], align 64\n" + "\n".join(code.lines)
     run = f"define void @run({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
-    return DECLARED + "".join(functions) + run + METADATA, operations
+    return code.kind.declared() + "".join(functions) + run + METADATA, operations
 
 
 class Counter:

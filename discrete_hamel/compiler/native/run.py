@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
-from discrete_hamel.compiler.native.instructions import DECLARED, Code, number
+from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import FEW, INLINED, MOST_PLACES
 from discrete_hamel.compiler.native.sections import Memory, loaded
 from discrete_hamel.compiler.native.solve import Solve, copied
@@ -22,8 +22,8 @@ class Run:
     are whole, and whether that is all of them.
     """
 
-    def __init__(self, stepper: Stepper, fused: bool) -> None:
-        self.stepper, self.fused, self.memory = stepper, fused, Memory()
+    def __init__(self, stepper: Stepper, kind: Kind) -> None:
+        self.stepper, self.kind, self.memory = stepper, kind, Memory()
         graph, node = stepper.graph, stepper.node_velocity
         norm = graph.const(0.0)
         for r in stepper.left:
@@ -34,12 +34,12 @@ class Run:
         outputs = [*stepper.after, *stepper.xi, norm]
         self.step = Solve(
             "step", stepper.root, (stepper.parameters, changing), stepper.guess, outputs, stepper.guards,
-            self.memory, fused, stepper.angles, list(zip(stepper.left, stepper.terms, strict=True)),
+            self.memory, kind, stepper.angles, list(zip(stepper.left, stepper.terms, strict=True)),
         )  # fmt: skip
         self.after, self.mid = self.step.outputs[:size], self.step.outputs[size : size + n]
         self.norm = self.step.outputs[-1]
         levels = node.parameters, [*node.q, *node.p, *node.free]
-        self.node = Solve("node", node.root, levels, node.free, node.whole, node.guards, self.memory, fused)
+        self.node = Solve("node", node.root, levels, node.free, node.whole, node.guards, self.memory, kind)
         if self.memory.size > MOST_PLACES:
             raise Unsupported(f"{self.memory.size} numbers that a step passes on, of {MOST_PLACES} at most")
         self.operations = sum(s.operations for solve in (self.step, self.node) for s in solve.sections)
@@ -48,11 +48,11 @@ class Run:
     def text(self) -> str:
         """The module."""
         sections = [s.text(self.inlined) for solve in (self.step, self.node) for s in solve.sections]
-        functions = [circular(self.fused, self.operations <= FEW), *sections, self._run()]
-        return DECLARED + "".join(functions) + METADATA
+        functions = [circular(self.kind, self.operations <= FEW), *sections, self._run()]
+        return self.kind.declared() + "".join(functions) + METADATA
 
     def _run(self) -> str:
-        code = Code(self.fused)
+        code = Code(self.kind)
         self._enter(code)
         self._interval(code)
         for label, good in (("lost", 0), ("over", 1)):

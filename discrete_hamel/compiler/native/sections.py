@@ -8,7 +8,7 @@ cut passes its values on through memory.
 from collections.abc import Iterable
 
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.native.instructions import Code, Emitted, number
+from discrete_hamel.compiler.native.instructions import Code, Emitted, Kind
 
 LONGEST = 1500  # operations of one function
 
@@ -40,9 +40,9 @@ class Section:
     """The evaluation of `outputs` from what is in memory already (`given`), and the functions that do it."""
 
     def __init__(
-        self, name: str, graph: Graph, outputs: Iterable[int], given: Iterable[int], memory: Memory, fused: bool
+        self, name: str, graph: Graph, outputs: Iterable[int], given: Iterable[int], memory: Memory, kind: Kind
     ) -> None:
-        self.name, self.graph, self.memory, self.fused = name, graph, memory, fused
+        self.name, self.graph, self.memory, self.kind = name, graph, memory, kind
         given = set(given)
         self.outputs = [o for o in dict.fromkeys(outputs) if graph.value(o) is None and o not in given]
         order = [i for i in graph.needed(self.outputs, given=given) if i not in given and graph.value(i) is None]
@@ -66,7 +66,7 @@ class Section:
         return "".join(self._function(k, inline) for k in range(len(self.parts)))
 
     def _function(self, k: int, inline: bool) -> str:
-        code, part, graph = Code(self.fused), self.parts[k], self.graph
+        code, part, graph = Code(self.kind), self.parts[k], self.graph
         inside = set(part)
         used = dict.fromkeys(a for i in part for a in graph.operands(i) if a not in inside)
         known = {a: self._load(code, a) for a in used if graph.value(a) is None}
@@ -91,4 +91,4 @@ class Section:
 def loaded(code: Code, memory: Memory, graph: Graph, node: int) -> str:
     """A node's value from memory, or the number that it is."""
     value = graph.value(node)
-    return number(value) if value is not None else code.load("%memory", memory.place(graph, node))
+    return code.kind.number(value) if value is not None else code.load("%memory", memory.place(graph, node))

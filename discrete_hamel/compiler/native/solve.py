@@ -8,7 +8,7 @@ import numpy as np
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
-from discrete_hamel.compiler.native.instructions import Code, number
+from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.sections import Memory, Section, loaded
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.near_angles import Angle, near
@@ -35,7 +35,7 @@ class Solve:
         outputs: list[int],
         guards: list[int],
         memory: Memory,
-        fused: bool,
+        kind: Kind,
         angles: Sequence[Angle] = (),
         left: Sequence[tuple[int, int]] = (),
     ) -> None:
@@ -66,17 +66,17 @@ class Solve:
         by_root = dependent(graph, everything, fresh)
         fixed = [i for i in frontier(graph, everything, by_step) if i not in levels[0]]
         have = {*levels[0], *levels[1], *fresh, *fixed}
-        section = lambda part, outputs: Section(f"{name}_{part}", graph, outputs, have, memory, fused)  # noqa: E731
+        section = lambda part, outputs: Section(f"{name}_{part}", graph, outputs, have, memory, kind)  # noqa: E731
         for place in (*levels[0], *levels[1], *fresh):
             memory.place(graph, place)
-        self.prepare = Section(f"{name}_prepare", graph, fixed, levels[0], memory, fused)
+        self.prepare = Section(f"{name}_prepare", graph, fixed, levels[0], memory, kind)
         ahead = [i for i in frontier(graph, [*iterated, *judged], by_root) if i in by_step]
         self.begin = section("begin", [*self.guess, *ahead])
         have |= {i for i in [*self.guess, *ahead] if graph.value(i) is None}
         self.correct = section("correct", iterated)
         done = {i for i in iterated if graph.value(i) is None}
         self.measure, self.judge = (
-            Section(f"{name}_{part}", graph, outputs, have | done, memory, fused)
+            Section(f"{name}_{part}", graph, outputs, have | done, memory, kind)
             for part, outputs in (("measure", judged[: -len(rule) or None]), ("judge", rule))
         )
         self.stages: list[Section] = []
@@ -149,6 +149,7 @@ class Solve:
     def call(self, code: Code, count: str) -> None:
         """Find the root, from what is in memory, and the outputs; the iterations are stored at `count`."""
         graph, memory, z = self.graph, self.memory, self.root.unknowns
+        assert code.kind.lanes == 1
         self.begin.call(code)
         copied(code, memory, graph, self.guess, z)
         code.do(f"store i64 {int(self.root.linear)}, ptr {count}")
@@ -175,14 +176,73 @@ class Solve:
             many = code(f"icmp sge i64 {made}, {MAX_ITERATIONS}")
             code.do(f"br i1 {code(f'or i1 {over}, {many}')}, label %{self.name}_found, label %{self.name}_iterate")
             code.lines.append(f"{self.name}_found:")
+        self._finish(code)
+
+    def _finish(self, code: Code) -> None:
+        """What follows at the root: the eliminated unknowns, and the outputs."""
         for (unknown, formula), stage in zip([*reversed(self.root.formulas), (None, None)], self.stages, strict=True):
             stage.call(code)
             if unknown is not None and formula is not None:
-                copied(code, memory, graph, [formula], [unknown])
+                copied(code, self.memory, self.graph, [formula], [unknown])
+
+    def call_lanes(self, code: Code, active: str, count: int) -> None:
+        """The same side by side: only lanes marked `active` make iterations, each until it has converged, so that none
+        has other numbers for its neighbours. Their iterations are added up at the place `count`.
+        """
+        graph, memory, z, kind = self.graph, self.memory, self.root.unknowns, code.kind
+        zero, one = kind.number(0.0), kind.number(1.0)
+        self.begin.call(code)
+        copied(code, memory, graph, self.guess, z)
+        if self.root.linear:
+            self.correct.call(code)
+            copied(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
+            code.store(one, "%memory", count)
+            self._finish(code)
+            return
+        code.store(zero, "%memory", count)
+        code.store(kind.number(float("nan")), "%memory", memory.place(graph, self.before))
+        code.store(code(f"fsub {kind.double} {one}, {active}"), "%memory", memory.place(graph, self.ended))
+        code.do(f"store i64 0, ptr %{self.name}_round")
+        code.do(f"br label %{self.name}_iterate")
+        code.lines.append(f"{self.name}_iterate:")
+        self.correct.call(code)
+        past = code(f"load i64, ptr %{self.name}_round")
+        first = code(f"icmp eq i64 {past}, 0")
+        code.do(f"br i1 {first}, label %{self.name}_measure, label %{self.name}_judge")
+        code.lines.append(f"{self.name}_measure:")
+        self.measure.call(code)
+        copied(code, memory, graph, self.measures, self.measured)
+        code.do(f"br label %{self.name}_judge")
+        code.lines.append(f"{self.name}_judge:")
+        self.judge.call(code)
+        going = code.compare("oeq", loaded(code, memory, graph, self.ended), zero)
+        made = code.load("%memory", count)
+        code.store(code.select(going, code(f"fadd {kind.double} {made}, {one}"), made), "%memory", count)
+        sources, places = [*self.moved, self.new, *self.kept], [*z, self.before, *self.kept.values()]
+        copied(code, memory, graph, sources, places, going)
+        left = code.compare("oeq", loaded(code, memory, graph, self.ended), zero)
+        more = code(f"add i64 {past}, 1")
+        code.do(f"store i64 {more}, ptr %{self.name}_round")
+        few = code(f"icmp slt i64 {more}, {MAX_ITERATIONS}")
+        again = code(f"and i1 {some(code, left)}, {few}")
+        code.do(f"br i1 {again}, label %{self.name}_iterate, label %{self.name}_found")
+        code.lines.append(f"{self.name}_found:")
+        self._finish(code)
 
 
-def copied(code: Code, memory: Memory, graph: Graph, sources: Sequence[int], places: Sequence[int]) -> None:
-    """The values of nodes at the places of others, all read before any is written."""
+def some(code: Code, truths: str) -> str:
+    """Whether any lane's truth is."""
+    lanes = code.kind.lanes
+    return code(f"icmp ne i{lanes} {code(f'bitcast <{lanes} x i1> {truths} to i{lanes}')}, 0")
+
+
+def copied(
+    code: Code, memory: Memory, graph: Graph, sources: Sequence[int], places: Sequence[int], where: str | None = None
+) -> None:
+    """The values of nodes at the places of others, all read before any is written; of lanes only `where` is true."""
     values = [loaded(code, memory, graph, node) for node in sources]
+    if where is not None:
+        olds = [loaded(code, memory, graph, node) for node in places]
+        values = [code.select(where, new, old) for new, old in zip(values, olds, strict=True)]
     for value, node in zip(values, places, strict=True):
         code.store(value, "%memory", memory.place(graph, node))

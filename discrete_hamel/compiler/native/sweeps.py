@@ -8,7 +8,7 @@ from jax import Array
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.ffi import Foreign
-from discrete_hamel.compiler.native.instructions import Code, number
+from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import Counter, arguments, counts, filled, module
 from discrete_hamel.compiler.native.object_code import fused
 from discrete_hamel.compiler.native.sections import Memory, Section, loaded
@@ -23,7 +23,7 @@ class Swept:
         self.stepper, self.linearised, self.sweep = stepper, linearised, sweep
         self.graph: Graph = stepper.graph
         self.size, self.width, self.parts_text = len(stepper.state), width, ""
-        self.memory, self.code = Memory(), Code(fused())
+        self.memory, self.code = Memory(), Code(Kind(fused()))
         graph, memory = self.graph, self.memory
         self.read = {**linearised.source, **linearised.given}  # node -> column of the row it is in
         varying = [*linearised.length, *stepper.state, *self.read, *sweep.inputs]
@@ -31,9 +31,9 @@ class Swept:
         fixed = [i for i in frontier(graph, sweep.outputs, changing) if i not in stepper.parameters]
         for node in (*stepper.parameters, *varying):
             memory.place(graph, node)
-        self.prepare = Section("prepare", graph, fixed, stepper.parameters, memory, self.code.fused)
+        self.prepare = Section("prepare", graph, fixed, stepper.parameters, memory, self.code.kind)
         have = [*stepper.parameters, *fixed, *varying]
-        self.body = Section("sweep", graph, sweep.outputs, have, memory, self.code.fused)
+        self.body = Section("sweep", graph, sweep.outputs, have, memory, self.code.kind)
 
     def enter(self) -> None:
         code = self.code

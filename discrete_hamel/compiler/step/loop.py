@@ -24,8 +24,8 @@ def chunk(
     scheme: Scheme,
     state: Any,
     h: Array,
-    intervals: Array | int,
-    every: Array | int,
+    intervals: Any,
+    every: Any,
 ) -> tuple[Any, int, bool, tuple]:
     """Up to `intervals` intervals of `every` steps by the compiled step: the last node's state, how many were done,
     whether the end was reached, and what was saved. An interval in which a step fails here may still be done by the
