@@ -93,18 +93,47 @@ def along_the_blade(t, speed):
 
 
 def test_a_frame_that_degenerates_says_so_and_one_goes_on():
-    """y' is solved for from x', which is good for |z| < 5 pi: nothing near the start shows that it will not last."""
+    """y' is solved for from x', which is good for |z| < 5 pi: nothing near the start shows that it will not last.
+
+    Gauss uses the fields between nodes, so that it has to stop there.
+    """
     system = dh.from_constraints(kinetic, slow_blade)
     v = [2.0, 0.0, 1.0]
+    how = {"h": 0.1, "steps": 400, "scheme": dh.Gauss(1), "compiled": False}
     with pytest.raises(dh.FrameDegenerates, match=r"before step 158 \(t = 15.8\).*degenerates.*traj.v\[k\]") as failure:
-        dh.simulate(system, q=[0.0, 0, 0], v=v, h=0.1, steps=400)
+        dh.simulate(system, q=[0.0, 0, 0], v=v, **how)
     before = failure.value.trajectory
     assert before.t[100] == pytest.approx(10.0)
     assert before.q[100] == pytest.approx(along_the_blade(10.0, 2.0), abs=1e-2)
     after = dh.simulate(system, q=before.q[100], v=before.v[100], h=0.1, steps=100)  # a new frame is chosen
     assert after.q[-1] == pytest.approx(along_the_blade(20.0, 2.0), abs=2e-2)
-    marked = dh.simulate(system, q=[0.0, 0, 0], v=v, h=0.1, steps=400, on_failure="mark")
+    marked = dh.simulate(system, q=[0.0, 0, 0], v=v, on_failure="mark", **how)
     assert len(marked) == 401
+
+
+@pytest.mark.parametrize("free", [None, (0, 2), lambda q: jnp.array([[1.0, 0, 0], [0, 0, 1]])])
+def test_a_run_goes_on_where_the_fields_at_the_nodes_degenerate(free):
+    """The step depends on the constraint only: past z = 5 pi, 15 pi, ..., where x' does not say what y' is."""
+    system = dh.from_constraints(kinetic, slow_blade, free=free)
+    run = dh.simulate(system, q=[0.0, 0, 0], v=[2.0, 0.0, 1.0], h=0.1, steps=4000, compiled=False)
+    margins = run.system.frame_margins(np.asarray(run.q))
+    assert np.sum(np.diff(np.sign(margins)) != 0) == 13  # 400 = 127.3 pi: at 5 pi, 15 pi, ... 125 pi
+    assert np.min(np.abs(margins)) < 1e-3
+    assert np.max(np.abs(run.energy - run.energy[0])) < 1e-11  # constant speed, as a skate's
+    radius = np.hypot(run.q[:, 0], run.q[:, 1] + 20.0)  # of the polygon with sides 0.2 and corners 0.01
+    assert np.max(np.abs(radius - 0.1 / np.sin(0.005))) < 0.02
+    assert np.ptp(radius) < 1e-3
+
+
+def test_constraints_that_lose_rank_themselves_end_a_run():
+    """Two rows that become one where z = 1, which the motion z' = 1 reaches at a node."""
+
+    def scissors(q):
+        return jnp.array([[1.0, 0.0, 0.0, 0.0], [1.0, 1.0 - q[2], 0.0, 0.0]])
+
+    system = dh.from_constraints(kinetic, scissors)
+    with pytest.raises(dh.RunFailed):
+        dh.simulate(system, q=[0.0, 0, 0, 0], v=[0.0, 0, 1.0, 0.5], h=0.125, steps=12, compiled=False)
 
 
 def test_dependent_rows_are_refused_with_the_row():

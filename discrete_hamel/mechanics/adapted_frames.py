@@ -4,13 +4,15 @@ Two smooth constructions. The graph solves for the velocities of k coordinates S
 other coordinates; it degenerates where det A_S vanishes. Where no choice of S keeps that determinant from vanishing
 nearby (a blade that turns), k Householder reflections with fixed axes and signs carry the one-forms to coordinate axes;
 the images of the other axes span ker A and are orthonormal, and only a row that turns to the opposite of its axis, an
-event of codimension 2 or more, spoils them. The choice is made once, at the start of a run.
+event of codimension 2 or more, spoils them. The choice is made once, at the start of a run. A user who wants certain
+velocities as xi^D has them solved for instead: a Graph for coordinates, else the inverse of [R; A] (`Stacked`).
 """
 
 import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -20,6 +22,7 @@ from discrete_hamel._support.pytrees import Pytree, static
 
 MAX_SETS = 500  # column sets that are all looked at; beyond, only those that pivoted QR suggests
 DEPENDENT = 1e-10  # share of a row below which it is a combination of others
+UNSOLVABLE = 1e-8  # reciprocal condition of [R; A], rows made unit, below which it is not solved for xi^D
 STEADY = 0.1  # least ratio of det A_S, nearby, for a graph
 
 
@@ -83,6 +86,26 @@ class Reflections(Pytree):
         return self._reflect(one_forms)[1]
 
 
+class Stacked(Pytree):
+    """The fields with R u_j = e_j and A u_j = 0, and A u_{m+a} = e_a, R u_{m+a} = 0: the inverse of [R; A].
+
+    R(q), m x N, are the velocities that the user wants as xi^D, so that what is given here is [R; A].
+    """
+
+    free: tuple[int, ...] = static()
+
+    def frame(self, stacked: Array) -> Array:
+        return jnp.linalg.inv(stacked)
+
+    def fields(self, stacked: Array) -> Array:
+        """u_1..u_m."""
+        return jnp.linalg.solve(stacked, jnp.eye(len(stacked))[:, : len(self.free)])
+
+    def margin(self, stacked: Array) -> Array:
+        """det [R; A] over the lengths of its rows."""
+        return jnp.linalg.det(jax.vmap(_unit)(stacked))
+
+
 def _unit(row: Array) -> Array:
     return row / jnp.sqrt(row @ row)
 
@@ -121,6 +144,63 @@ def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> Any:
         return Graph(tuple(i for i in coordinates if i not in dependent), dependent)
     axes, signs = _farthest_axes(one_forms)
     return Reflections(tuple(i for i in coordinates if i not in axes), axes, signs)
+
+
+def wanted(one_forms: np.ndarray, b: np.ndarray, free: Any, coordinates: Sequence[str]) -> Any:
+    """The construction whose xi^D are the velocities that the user wants, from A, b and R (or the names) at the start.
+
+    `free` is R(q) at the start, m x N, or a sequence of names or indices of coordinates.
+    """
+    _refuse_dependent_rows(one_forms, b)
+    k, size = one_forms.shape
+    if isinstance(free, np.ndarray):
+        if free.shape != (size - k, size):
+            raise ValueError(
+                f"free(q) must be {size - k} x {size}, one row a velocity wanted, for {size} coordinates with "
+                f"{k} constraints; got shape {free.shape}."
+            )
+        _refuse_unsolvable(free, one_forms, [f"row {j} of free(q)" for j in range(size - k)])
+        return Stacked(tuple(range(size - k)))
+    chosen = tuple(_index(one, size, coordinates) for one in free)
+    if len(set(chosen)) != len(chosen) or len(chosen) != size - k:
+        raise ValueError(
+            f"free = {tuple(free)} must name {size - k} different coordinates: {size} coordinates with {k} constraints "
+            f"leave {size - k} velocities free."
+        )
+    names = [f"the velocity of {coordinates[i] if i < len(coordinates) else f'q[{i}]'}" for i in chosen]
+    _refuse_unsolvable(np.eye(size)[list(chosen)], one_forms, names)
+    return Graph(chosen, tuple(i for i in range(size) if i not in chosen))
+
+
+def _index(one: Any, size: int, coordinates: Sequence[str]) -> int:
+    if isinstance(one, str):
+        if one not in coordinates:
+            known = f"its coordinates are {', '.join(coordinates)}" if coordinates else "no coordinates= are named"
+            raise ValueError(f"free asks for the velocity of {one!r}, and {known}.")
+        return list(coordinates).index(one)
+    if isinstance(one, bool) or not isinstance(one, int | np.integer) or not -size <= one < size:
+        raise ValueError(f"free asks for coordinate {one!r}; give names, or indices from 0 to {size - 1}.")
+    return int(one) % size
+
+
+def _refuse_unsolvable(rows: np.ndarray, one_forms: np.ndarray, names: Sequence[str]) -> None:
+    """Refuses velocities that A does not leave independent: some combination of A's rows is one of theirs."""
+    stacked = np.concatenate([rows, one_forms])
+    if not np.all(np.isfinite(rows)):
+        raise ValueError(f"free(q) is not finite at this q: {rows.tolist()}.")
+    lengths = np.linalg.norm(stacked, axis=1)
+    lengths[lengths == 0] = 1.0
+    left, sizes, _ = np.linalg.svd(stacked / lengths[:, None])
+    if sizes[-1] > UNSOLVABLE * sizes[0]:
+        return
+    weights = left[:, -1] / lengths
+    weights = weights / weights[np.argmax(np.abs(weights))]
+    every = (*names, *(f"row {a} of A(q)" for a in range(len(one_forms))))
+    terms = " + ".join(f"{w:.3g} ({name})" for w, name in zip(weights, every, strict=True) if abs(w) > 1e-6)
+    raise ValueError(
+        f"the velocities that free asks for do not determine the others at this q: {terms} = 0 to {sizes[-1]:.1e}, so "
+        "that they are tied to each other by the constraints. Ask for others, start at another q, or leave free out."
+    )
 
 
 def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:

@@ -6,7 +6,7 @@ picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do t
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,9 @@ from jax import Array
 
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
-from discrete_hamel.mechanics.adapted_frames import adapted, probes
+from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes, wanted
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, described
+from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.mechanics.wrapper import Around
 
@@ -29,10 +31,14 @@ def from_quasivelocities(
     slip: Callable | None = None,
     force: Callable | None = None,
     params: Any = None,
+    **description: Unpack[Words],
 ) -> System:
     """A system from l(q, xi) and frame(q); force(q, xi) is an n-covector in the frame.
 
     `params`, any pytree, is passed as last argument to each function, so that its values are traced, not baked in.
+    Names, units, symmetries, invariants and shapes are given as to all constructors (`description.Words`):
+
+    coordinates=, velocities=, units=, symmetries=, invariants=, shapes=, holonomic=
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> def spring(q, xi, k):
@@ -41,7 +47,7 @@ def from_quasivelocities(
     >>> dh.simulate(oscillator, q=[1.0, 0.0], xi=[0.0, 1.0], h=0.1, steps=5).q.shape
     (6, 2)
     """
-    return FromQuasivelocities(rank, l, frame, structure, slip, force, params)
+    return FromQuasivelocities(rank, l, frame, structure, slip, force, params, described(description))
 
 
 def from_velocities(
@@ -52,29 +58,61 @@ def from_velocities(
     slip: Callable | None = None,
     force: Callable | None = None,
     params: Any = None,
+    **description: Unpack[Words],
 ) -> System:
     """A system from L(q, qdot) and frame(q); force(q, qdot) is a covector in coordinates.
 
-    `params`, any pytree, is passed as last argument to each function.
+    `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes
+    are given as to `from_quasivelocities`.
+
+    >>> import jax.numpy as jnp, discrete_hamel as dh
+    >>> point = dh.from_velocities(lambda q, v: 0.5 * v @ v, lambda q: jnp.eye(2), 1, coordinates=("x", "y"),
+    ...                            invariants={"speed": lambda q, xi: jnp.linalg.norm(xi)})
+    >>> sorted(dh.simulate(point, q=[0.0, 0.0], xi=[1.0], h=0.1, steps=5).invariants())
+    ['energy', 'speed']
     """
-    return FromVelocities(rank, L, frame, slip, force, params)
+    return FromVelocities(rank, L, frame, slip, force, params, described(description))
 
 
 def from_constraints(
-    L: Callable, A: Callable, *, b: Callable | None = None, force: Callable | None = None, params: Any = None
+    L: Callable,
+    A: Callable,
+    *,
+    b: Callable | None = None,
+    force: Callable | None = None,
+    params: Any = None,
+    free: Any = None,
+    **description: Unpack[Words],
 ) -> System:
     """A system from L(q, qdot) and the constraint A(q) qdot = b(q); its frame is built. force(q, qdot): a covector.
 
-    The frame is chosen at the initial point (`adapted.py`): where k coordinate velocities can be solved for all around,
-    xi = (velocities of the other coordinates, A qdot). `system.at(q)` makes the choice by hand, which code that traces
-    q (jit, grad, vmap over q) has to do first.
+    The step of `DiscreteHamel` depends on the constraint and the coordinates' inertias only (`FollowingHamel`). Fields
+    E that span it at a node are for looking: xi = (xi^D, A qdot), qdot = E xi^D where b = 0, and p = E^T L_v. They are
+    chosen at the initial point (`adapted_frames`), or by `free`, for the user's own xi^D: names or indices of
+    coordinates whose velocities they are, or a function R(q), m x N, with xi^D = R(q) qdot:
+
+        A E = 0,  R E = 1                   refused at the start, with the rows, where [R; A] cannot be solved
+
+    A run goes on past places where E degenerates: there some components of xi and p grow without bound, like the
+    velocity of y per that of x when x turns back, while q, v and energy are as good as elsewhere. `system.frame_margins
+    (traj.q)` is how far from that it is, and changes its sign there. A node that lies there to 1e-8 ends the run with
+    FrameDegenerates, as does any crossing in schemes that use E between nodes. `system.at(q)` makes the choice by hand,
+    which code that traces q (jit, grad, vmap over q) has to do first. Names, symmetries, invariants and shapes are
+    given as to `from_quasivelocities`.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> skate = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]]))
     >>> dh.simulate(skate, q=[0.1, 0, 0], v=[1.0, jnp.cos(0.1), jnp.sin(0.1)], h=0.1, steps=5).xi.shape
     (6, 3)
+    >>> car = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[jnp.sin(q[2]), -jnp.cos(q[2]), 0]]),
+    ...                           coordinates=("x", "y", "heading"), free=("heading", "x"))
+    >>> dh.simulate(car, q=[0.0, 0, 0], xi=[0.5, 1.0], h=0.1, steps=5).v[0].tolist()   # heading', x'; y' follows
+    [1.0, 0.0, 0.5]
     """
-    return FromConstraints(L, A, b, force, params)
+    if isinstance(free, str):
+        raise TypeError(f"free is a tuple of names or indices, or a function of q; got {free!r}.")
+    free = free if free is None or callable(free) else tuple(free)
+    return FromConstraints(L, A, b, force, params, described(description), free)
 
 
 def constrained(system: System) -> "FromConstraints | None":
@@ -84,11 +122,7 @@ def constrained(system: System) -> "FromConstraints | None":
     return system if isinstance(system, FromConstraints) else None
 
 
-def _call(function: Callable, params: Any, *arguments: Array) -> Array:
-    return function(*arguments) if params is None else function(*arguments, params)
-
-
-class FromQuasivelocities(System):
+class FromQuasivelocities(DescribedSystem):
     """See `from_quasivelocities`."""
 
     rank: int  # type: ignore[misc]
@@ -98,6 +132,7 @@ class FromQuasivelocities(System):
     slip_of: Any = static(default=None)
     force_of: Any = static(default=None)
     params: Any = None
+    description: Any = static(default=NOTHING)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return _call(self.l_of, self.params, q, xi)
@@ -114,14 +149,16 @@ class FromQuasivelocities(System):
         return System.slip(self, q) if self.slip_of is None else jnp.asarray(_call(self.slip_of, self.params, q))
 
     def force(self, q: Array, xi: Array) -> Array:
-        return jnp.zeros_like(xi) if self.force_of is None else jnp.asarray(_call(self.force_of, self.params, q, xi))
+        if self.force_of is None:
+            return jnp.zeros_like(xi)
+        return _sized(_call(self.force_of, self.params, q, xi), xi, "force(q, xi)", "quasi-velocity")
 
     @property
     def brackets_by_autodiff(self) -> bool:
         return self.structure_of is None
 
 
-class FromVelocities(System):
+class FromVelocities(DescribedSystem):
     """See `from_velocities`."""
 
     rank: int  # type: ignore[misc]
@@ -130,6 +167,7 @@ class FromVelocities(System):
     slip_of: Any = static(default=None)
     force_of: Any = static(default=None)
     params: Any = None
+    description: Any = static(default=NOTHING)
 
     def in_velocities(self, q: Array, v: Array) -> Array:
         """L(q, v)."""
@@ -148,7 +186,7 @@ class FromVelocities(System):
         return _force_in_frame(self, q, xi)
 
 
-class FromConstraints(System):
+class FromConstraints(DescribedSystem):
     """See `from_constraints`; `choice` is the construction of its frame, made by `at`."""
 
     L_of: Callable
@@ -156,6 +194,8 @@ class FromConstraints(System):
     b_of: Any = static(default=None)
     force_of: Any = static(default=None)
     params: Any = None
+    description: Any = static(default=NOTHING)
+    free: Any = static(default=None)
     choice: Any = None
     weights: Any = None
 
@@ -168,6 +208,22 @@ class FromConstraints(System):
     def one_forms(self, q: Array) -> Array:
         """A(q), k x N."""
         return jnp.asarray(_call(self.A_of, self.params, q))
+
+    def _wanted(self, q: Array) -> Array:
+        return jnp.asarray(_call(self.free, self.params, q), float)
+
+    def _rows(self, q: Array) -> Array:
+        """What the construction of the frame is given: A(q), or [R(q); A(q)]."""
+        rows = self.one_forms(q)
+        return jnp.concatenate([self._wanted(q), rows]) if callable(self.free) else rows
+
+    @property
+    def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names given; without any, those of the coordinates whose velocities xi^D are."""
+        named, choice = self.description.coordinates, self.choice
+        if self.description.velocities or not named or not isinstance(choice, Graph):
+            return self.description.velocities
+        return tuple(f"{named[i]}'" for i in choice.free)
 
     def at(self, q: Array) -> System:
         if self.choice is not None:
@@ -184,7 +240,11 @@ class FromConstraints(System):
         b = np.asarray(self.slip(q))
         if b.shape != shape[:1]:
             raise ValueError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
-        choice = adapted(np.asarray(_one_forms(self, probes(np.asarray(q)))), b)
+        if self.free is None:
+            choice = adapted(np.asarray(_one_forms(self, probes(np.asarray(q)))), b)
+        else:
+            asked = np.asarray(self._wanted(q)) if callable(self.free) else self.free
+            choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
         return self.replace(choice=choice, weights=_weights(np.asarray(_inertias(self, q))))
 
     def in_velocities(self, q: Array, v: Array) -> Array:
@@ -193,12 +253,14 @@ class FromConstraints(System):
 
     def force_in_velocities(self, q: Array, v: Array) -> Array:
         """f(q, v), a covector in coordinates."""
-        return jnp.zeros_like(v) if self.force_of is None else _call(self.force_of, self.params, q, v)
+        if self.force_of is None:
+            return jnp.zeros_like(v)
+        return _sized(_call(self.force_of, self.params, q, v), v, "force(q, qdot)", "coordinate")
 
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
         ready: Any = self.at(q)
-        return ready.choice.fields(self.one_forms(q))
+        return ready.choice.fields(self._rows(q))
 
     def components(self, q: Array, v: Array) -> Array:
         """xi^D of a velocity with A v = b, or of a matrix of such columns with A v = 0 if b is none."""
@@ -211,7 +273,7 @@ class FromConstraints(System):
 
     def frame(self, q: Array) -> Array:
         ready: Any = self.at(q)
-        return ready.choice.frame(self.one_forms(q))
+        return ready.choice.frame(self._rows(q))
 
     def slip(self, q: Array) -> Array:
         if self.b_of is None:
@@ -244,7 +306,7 @@ def _weights(inertias: np.ndarray) -> Array:
 
 @jax.jit
 def _margins(system: FromConstraints, q: Array) -> Array:
-    return jax.vmap(lambda point: system.choice.margin(system.one_forms(point)))(q)
+    return jax.vmap(lambda point: system.choice.margin(system._rows(point)))(q)
 
 
 def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
@@ -252,4 +314,12 @@ def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
     if system.force_of is None:
         return jnp.zeros_like(xi)
     psi = system.frame(q)
-    return psi.T @ _call(system.force_of, system.params, q, psi @ xi)
+    covector = _call(system.force_of, system.params, q, psi @ xi)
+    return psi.T @ _sized(covector, q, "force(q, qdot)", "coordinate")
+
+
+def _sized(force: Any, like: Array, name: str, each: str) -> Array:
+    force = jnp.asarray(force)
+    if force.shape != like.shape:
+        raise ValueError(f"{name} must return {len(like)} components, one a {each}; got shape {force.shape}.")
+    return force

@@ -1,7 +1,7 @@
 """Constraints that are nonlinear in the velocities: NonlinearSystem, qdot = psi(q, z), and two ways to make one."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +9,8 @@ from jax import Array
 
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.charts import Chart, chart_at, velocity_above
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, described
+from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System
 
 
@@ -71,11 +73,18 @@ def need_frame(system: System, what: str, instead: str) -> None:
 
 
 def nonlinear(
-    L: Callable, velocity: Callable, m: int, *, force: Callable | None = None, params: Any = None
+    L: Callable,
+    velocity: Callable,
+    m: int,
+    *,
+    force: Callable | None = None,
+    params: Any = None,
+    **description: Unpack[Words],
 ) -> NonlinearSystem:
     """A system from L(q, qdot) and velocities qdot = psi(q, z), z in R^m; force(q, qdot) is a covector in coordinates.
 
-    `params`, any pytree, is passed as last argument to each function.   [BE] Theorem 1
+    `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes are
+    given as to `from_quasivelocities`, z in the place of xi.   [BE] Theorem 1
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> def steady(q, z):
@@ -85,11 +94,11 @@ def nonlinear(
     >>> bool(abs(jnp.linalg.norm(traj.v, axis=1) - 1).max() < 1e-15)
     True
     """
-    return FromNonlinear(m, L, velocity, force, params)
+    return FromNonlinear(m, L, velocity, force, params, described(description))
 
 
 def from_nonlinear_constraints(
-    L: Callable, C: Callable, *, force: Callable | None = None, params: Any = None
+    L: Callable, C: Callable, *, force: Callable | None = None, params: Any = None, **description: Unpack[Words]
 ) -> NonlinearSystem:
     """A system from L(q, qdot) and constraints C(q, qdot) = 0 with independent rows.
 
@@ -105,14 +114,10 @@ def from_nonlinear_constraints(
     >>> bool(max(abs(parallel(0, v)[0]) for v in traj.v) < 1e-13)
     True
     """
-    return FromNonlinearConstraints(L, C, force, params)
+    return FromNonlinearConstraints(L, C, force, params, described(description))
 
 
-def _call(function: Callable, params: Any, *arguments: Array) -> Any:
-    return function(*arguments) if params is None else function(*arguments, params)
-
-
-class FromNonlinear(NonlinearSystem):
+class FromNonlinear(DescribedSystem, NonlinearSystem):
     """See `nonlinear`."""
 
     rank: int  # type: ignore[misc]
@@ -120,6 +125,7 @@ class FromNonlinear(NonlinearSystem):
     velocity_of: Callable
     force_of: Any = static(default=None)
     params: Any = None
+    description: Any = static(default=NOTHING)
 
     def lagrangian(self, q: Array, v: Array) -> Array:
         return _call(self.L_of, self.params, q, v)
@@ -131,13 +137,14 @@ class FromNonlinear(NonlinearSystem):
         return jnp.zeros_like(v) if self.force_of is None else jnp.asarray(_call(self.force_of, self.params, q, v))
 
 
-class FromNonlinearConstraints(NonlinearSystem):
+class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
     """See `from_nonlinear_constraints`; `chart` holds the coordinates z, chosen by `around`."""
 
     L_of: Callable
     C_of: Callable
     force_of: Any = static(default=None)
     params: Any = None
+    description: Any = static(default=NOTHING)
     chart: Any = None
 
     @property

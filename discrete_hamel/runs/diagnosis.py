@@ -107,13 +107,16 @@ def overflown(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_
     )
 
 
-def lost_frame(system: System, q: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> FrameDegenerates | None:
-    """A failure if a frame built from constraints has degenerated at, or between, the nodes q[1:], q[0] being good.
+def lost_frame(
+    system: System, scheme: Scheme, q: np.ndarray, t: np.ndarray, finished: int, save_every: int
+) -> FrameDegenerates | None:
+    """A failure if a frame built from constraints has degenerated at the nodes q[1:], q[0] being good.
 
-    Both q and t are from node `finished` on.
+    Between them as well, unless it is used at nodes only. Both q and t are from node `finished` on.
     """
     margins = system.frame_margins(q)
-    lost = np.flatnonzero(~(margins * np.sign(margins[0]) > 1 / DEGENERATE))
+    left = np.abs(margins) if scheme.at_nodes else margins * np.sign(margins[0])
+    lost = np.flatnonzero(~(left > 1 / DEGENERATE))
     if not len(lost):
         return None
     k = finished + int(lost[0])

@@ -208,7 +208,7 @@ def run(
                 failure = (
                     lost_velocity(saved[2], at, finished, save_every)
                     or overflown(track, velocities, at, finished, save_every)
-                    or lost_frame(system, track, at, finished, save_every)
+                    or lost_frame(system, scheme, track, at, finished, save_every)
                     or met_singular_state(system, track, velocities, at, finished, save_every)
                 )
                 last = at[-1], track[-1], velocities[-1]

@@ -12,6 +12,7 @@ from jax import Array
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.inputs import explained, floats, short
 from discrete_hamel.mechanics import frames, hamel
+from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -158,7 +159,7 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
         xi = _from_velocity(system, q, v, facts.get("frame(q)"))
     elif len(xi) == m:
         xi = jnp.asarray(np.concatenate([np.asarray(xi), facts["slip(q)"]]))
-    _on_constraint(system, np.asarray(xi), facts["slip(q)"])
+    _on_constraint(system, np.asarray(xi), facts["slip(q)"], v is not None)
     return system, q, xi
 
 
@@ -244,16 +245,23 @@ def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -
     return xi
 
 
-def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray) -> None:
+def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool) -> None:
+    """Refuses a velocity off the constraint, in the terms in which it was given: xi, or v = qdot."""
     m = system.rank
     off = xi[m:] - slip
     if not len(off):
         return
     worst = int(np.argmax(np.abs(off)))
     size = max(float(np.max(np.abs(xi))), float(np.max(np.abs(slip))), 1e-300)
-    if abs(off[worst]) > ON_CONSTRAINT * size:
-        raise ValueError(
-            f"the initial velocity is off the constraint: row {worst} demands "
-            f"{_name(system.velocities, 'xi', m + worst)} = {slip[worst]:.6g} and it is {xi[m + worst]:.6g}, off by "
-            f"{off[worst]:.3g}. Give the {m} free components of xi only, or correct the velocity."
-        )
+    if abs(off[worst]) <= ON_CONSTRAINT * size:
+        return
+    name = _name(system.velocities, "xi", m + worst)
+    if of_v:
+        rows = constrained(system) is not None
+        named = m + worst < len(system.velocities)
+        name = "A(q) v" if rows else name if named else f"the component of v along u_{m + worst + 1}"
+    cure = "Correct v" if of_v else f"Give the {m} free components of xi only, or correct the velocity"
+    raise ValueError(
+        f"the initial velocity is off the constraint: row {worst} demands {name} = {slip[worst]:.6g} and it is "
+        f"{xi[m + worst]:.6g}, off by {off[worst]:.3g}. {cure}."
+    )

@@ -52,6 +52,10 @@ class Composed(Scheme):
     def frameless(self) -> Any:
         return self.scheme.frameless
 
+    @property
+    def at_nodes(self) -> Any:
+        return self.scheme.at_nodes
+
     def fitted(self, system: System) -> Scheme:
         fitted = self.scheme.fitted(system)
         return self if fitted is self.scheme else Composed(fitted, weights=self.weights)

@@ -8,6 +8,7 @@ from jax import Array
 
 from discrete_hamel.mechanics.constructors import FromConstraints, constrained
 from discrete_hamel.mechanics.hamel import full
+from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 
@@ -39,6 +40,9 @@ class FollowingHamel(Scheme):
          P = L_v,  nu = S^{-1} N^T P,  F = W^T (L_q + f - DA[v]^T nu)
          C: the isometry by G of D at q_{k+tau} with D at the node that is nearest to the projection
 
+    It is computed in Q with E = Q R, orthonormal by G, and p = R^T (Q^T L_v): near a node where E degenerates only R is
+    ill-conditioned, by the lengths of the fields, which costs no digits.
+
     Theorem: the constraint is exact at the tau-point; the step depends on D and G only, not on the fields E, so that
     no frame can degenerate while A keeps its rank; the step with (tau, h) is undone by (1-tau, -h); it is equivariant
     under changes of coordinates that keep G. Observed: order 2 at tau = 1/2, else 1; errors as with a good frame by
@@ -50,6 +54,7 @@ class FollowingHamel(Scheme):
     order = AtHalf(2, otherwise=1)
     symmetric = AtHalf(True, otherwise=False)
     conserves = ("constraint",)
+    at_nodes = True
     reference = "this library; the principle: Zenkov, On Hamel's equations (2016), section 5"
 
     def check(self, system: System, q: Array) -> None:
@@ -59,31 +64,46 @@ class FollowingHamel(Scheme):
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         """p_0 = E^T L_v: the momentum along the fields at the node."""
         rows, free = _rows(system), xi[: system.rank]
-        momentum = jax.grad(rows.in_velocities, 1)(q, rows.frame(q) @ full(system, q, xi))
+        momentum = jax.grad(system.in_velocities, 1)(q, rows.frame(q) @ full(system, q, xi))
         return State(q, rows.fields(q).T @ momentum, free)
 
     def guess(self, system: System, state: State, h: Array) -> Array:
         rows = _rows(system)
-        v = rows.fields(state.q) @ state.xi + _across(rows, state.q, rows.slip(state.q))
-        return jnp.concatenate([state.xi, state.q + h * v])
+        fields, r = _orthonormal(rows, state.q)
+        x = r @ state.xi
+        v = fields @ x + _across(rows, state.q, rows.slip(state.q))
+        return jnp.concatenate([x, state.q + h * v])
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         x, q1, q = self._points(system, state, z)
-        fields = _rows(system).fields(state.q)
+        fields, r = _orthonormal(_rows(system), state.q)
         middle = _middle(system, q, fields, x)
         carried = _carried(_rows(system).weights, fields, middle.fields)
-        balance = middle.momentum - (1 - self.tau) * h * middle.force - carried.T @ state.p  # (F2)
+        momentum = jnp.linalg.solve(r.T, state.p)
+        balance = middle.momentum - (1 - self.tau) * h * middle.force - carried.T @ momentum  # (F2)
         return jnp.concatenate([balance, q1 - state.q - h * middle.velocity])  # (F1)
 
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
         x, q1, q = self._points(system, state, z)
         rows = _rows(system)
-        middle = _middle(system, q, rows.fields(state.q), x)
-        after = rows.fields(q1)
+        middle = _middle(system, q, _orthonormal(rows, state.q)[0], x)
+        after, r = _orthonormal(rows, q1)
         carried = _carried(rows.weights, after, middle.fields)
-        p1 = jnp.linalg.solve(carried.T, middle.momentum + self.tau * h * middle.force)  # (F2)
+        p1 = r.T @ jnp.linalg.solve(carried.T, middle.momentum + self.tau * h * middle.force)  # (F2)
         xi = full(system, q, rows.components(q, middle.velocity - _dual(rows, q)))
-        return State(q1, p1, rows.components(q1, middle.fields @ x)), xi
+        there = (after.T * rows.weights[None]) @ (middle.fields @ x)
+        return State(q1, p1, jnp.linalg.solve(r, there)), xi
+
+    def velocity(self, system: System, state: State) -> Array:
+        """xi of p = R^T Q^T L_v: solved for in Q."""
+        rows = _rows(system)
+        fields, r = _orthonormal(rows, state.q)
+        across, momentum = _dual(rows, state.q), jnp.linalg.solve(r.T, state.p)
+
+        def off(x: Array) -> Array:
+            return fields.T @ jax.grad(system.in_velocities, 1)(state.q, fields @ x + across) - momentum
+
+        return full(system, state.q, jnp.linalg.solve(r, root(off, r @ state.xi)[0]))
 
     def _points(self, system: System, state: State, z: Array) -> tuple[Array, Array, Array]:
         x, q1 = z[: system.rank], z[system.rank :]
@@ -115,7 +135,7 @@ def _middle(system: System, q: Array, fields: Array, x: Array) -> _Middle:
     solved = jnp.linalg.solve(a @ normals, jnp.concatenate([a @ fields, b[:, None]], axis=1))
     w = fields - normals @ solved[:, :-1]
     v = w @ x + normals @ solved[:, -1]
-    slope, momentum = jax.grad(rows.in_velocities, (0, 1))(q, v)
+    slope, momentum = jax.grad(system.in_velocities, (0, 1))(q, v)
     nu = jnp.linalg.solve(a @ normals, normals.T @ momentum)
     _, turned = jax.jvp(lambda point: rows.one_forms(point).T @ nu, (q,), (v,))  # DA[v]^T nu
     return _Middle(w, v, w.T @ momentum, w.T @ (slope - turned) + _force(system, q, v, w))
@@ -131,11 +151,21 @@ def _force(system: System, q: Array, v: Array, w: Array) -> Array:
 
 
 def _carried(weights: Array, at_node: Array, in_middle: Array) -> Array:
-    """C of (F2), m x m: the field that is w_j in the middle is at_node @ C[:, j] at the node."""
+    """C of (F2), m x m: the field that is w_j in the middle is at_node @ C[:, j] at the node; at_node orthonormal."""
     weighed = in_middle.T * weights[None]
-    overlap, gram = weighed @ at_node, weighed @ in_middle
-    inverse = jnp.linalg.inv((at_node.T * weights[None]) @ at_node)
-    carried = inverse @ overlap.T  # the projection; Newton's iteration for the polar factor goes on from it
+    gram = weighed @ in_middle
+    carried = (weighed @ at_node).T  # the projection; Newton's iteration for the polar factor goes on from it
     for _ in range(POLISHED):
-        carried = 0.5 * (carried + inverse @ jnp.linalg.solve(carried.T, gram))
+        carried = 0.5 * (carried + jnp.linalg.solve(carried.T, gram))
     return carried
+
+
+def _orthonormal(rows: FromConstraints, q: Array) -> tuple[Array, Array]:
+    """Q and R of E = Q R with Q^T G Q = 1, by Gram and Schmidt."""
+    fields, columns = rows.fields(q), []
+    for field in fields.T:
+        for column in columns:
+            field = field - (column @ (rows.weights * field)) * column
+        columns.append(field / jnp.sqrt(field @ (rows.weights * field)))
+    q_fields = jnp.stack(columns, axis=1)
+    return q_fields, (q_fields.T * rows.weights[None]) @ fields

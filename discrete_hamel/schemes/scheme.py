@@ -87,6 +87,7 @@ class Scheme(Pytree):
     reference: ClassVar[str] = ""
     frameless: ClassVar[Any] = False  # it takes systems that have no frame, qdot = psi(q, z)
     nodal: ClassVar[Any] = False  # state.xi is the velocity at the node, which need not be found from p
+    at_nodes: ClassVar[Any] = False  # it uses the fields at nodes only, which may degenerate between them
     negligible: ClassVar[Any] = NEGLIGIBLE  # what Newton may leave out of a step, in units of round-off
     changes: ClassVar[tuple[str, ...]] = ()  # of the state, of which z has only changes: z may vanish, these do not
 

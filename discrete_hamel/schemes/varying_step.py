@@ -77,6 +77,10 @@ class TimeTransformed(Scheme):
     def frameless(self) -> Any:
         return self.scheme.frameless
 
+    @property
+    def at_nodes(self) -> Any:
+        return self.scheme.at_nodes
+
     def fitted(self, system: System) -> Scheme:
         fitted = self.scheme.fitted(system)
         return self if fitted is self.scheme else TimeTransformed(fitted, self.density)
