@@ -26,6 +26,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "mechanics.as_linear": ("as_linear", "linear_in_velocities"),
         "mechanics.forces": ("forced", "damped", "magnetic", "controlled"),
         "mechanics.prescribed": ("prescribe", "timed"),
+        "mechanics.changed": ("with_potential", "in_frame"),
     },
     "its equations": {
         "mechanics.hamel": (

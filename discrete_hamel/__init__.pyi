@@ -42,6 +42,7 @@ from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
 from discrete_hamel.drawing import plots
 from discrete_hamel.mechanics.as_linear import as_linear, linear_in_velocities
+from discrete_hamel.mechanics.changed import in_frame, with_potential
 from discrete_hamel.mechanics.constructors import from_constraints, from_quasivelocities, from_velocities
 from discrete_hamel.mechanics.forces import controlled, damped, forced, magnetic
 from discrete_hamel.mechanics.hamel import (
@@ -99,6 +100,8 @@ __all__ = [
     "controlled",
     "prescribe",
     "timed",
+    "with_potential",
+    "in_frame",
     "structure",
     "momentum",
     "hamel_force",

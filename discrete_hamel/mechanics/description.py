@@ -66,7 +66,7 @@ def described(words: Mapping[str, Any]) -> Description:
             raise TypeError(f"{name} is a dict by name; got {value!r}.")
         if name in ("symmetries", "invariants") and not all(callable(one) for one in value.values()):
             raise TypeError(f"{name} is a dict of functions by name; got {value!r}.")
-    frozen = {
+    frozen: dict[str, Any] = {
         name: tuple(value.items()) if isinstance(value, Mapping) else value if callable(value) else tuple(value or ())
         for name, value in words.items()
         if value is not None
