@@ -162,7 +162,8 @@ def _carried(weights: Array, at_node: Array, in_middle: Array) -> Array:
 
 def _orthonormal(rows: FromConstraints, q: Array) -> tuple[Array, Array]:
     """Q and R of E = Q R with Q^T G Q = 1, by Gram and Schmidt."""
-    fields, columns = rows.fields(q), []
+    fields = rows.fields(q)
+    columns: list[Array] = []
     for field in fields.T:
         for column in columns:
             field = field - (column @ (rows.weights * field)) * column
