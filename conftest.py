@@ -11,7 +11,7 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 import pytest
 
-from discrete_hamel.kernel.caches import make_room
+from discrete_hamel._support.caches import make_room
 
 
 @pytest.fixture(autouse=True)

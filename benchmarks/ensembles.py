@@ -71,7 +71,7 @@ def processes(which: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         script, store = Path(folder) / "script.py", Path(folder) / "runs.zarr"
         script.write_text(SCRIPT)
-        command = [sys.executable, "-m", "discrete_hamel.launch", "--local", "4", str(script), str(store)]
+        command = [sys.executable, "-m", "discrete_hamel.cli.launch", "--local", "4", str(script), str(store)]
         command.append(str(Path(__file__).parent))
         own = os.environ | {"DISCRETE_HAMEL_PATIENCE": "10"}
         first = subprocess.Popen(command, env=own)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.contests import Bar
-from discrete_hamel.names import catalogue
+from discrete_hamel.cli.names import catalogue
 
 ROUNDS = 1
 PEERS = ()
@@ -62,7 +62,7 @@ def bars(rows: list[dict[str, Any]]) -> list[Bar]:
 
 
 def draw(rows: list[dict[str, Any]]) -> Any:
-    from discrete_hamel.plots import BLACK, BLUE
+    from discrete_hamel.drawing.plots import BLACK, BLUE
     from paper_figures.pictures import mosaic
 
     rows = sorted(rows, key=lambda row: row["first call, s"])

@@ -88,7 +88,7 @@ def bars(rows: list[dict[str, Any]]) -> list[Bar]:
 
 
 def draw(rows: list[dict[str, Any]]) -> Any:
-    from discrete_hamel.plots import BLUE, GREY, VERMILLION
+    from discrete_hamel.drawing.plots import BLUE, GREY, VERMILLION
     from paper_figures.pictures import mosaic
 
     figure, axes = mosaic([["time"]], size=(4.6, 2.4))

@@ -1,11 +1,12 @@
-"""Honest drift: what each scheme does to the driven energy of a reversible and of a non-reversible system.
+"""Honest drift: what each scheme does to the driven energy of two systems, of which one motion is its own reverse.
 
     python benchmarks/honest_drift.py [--steps 40000] [--h 0.1]
 
-The contact oscillator is reversible, the gearbox (a CVT driven by an asymmetric pendulum) is not; on both the motion
-itself keeps (x^2 + z^2 + x'^2 + z'^2)/2, the energy of the driven oscillators. For each scheme: the slope of that
-energy per unit time with its standard error, a star if that is more than four of them from zero, and the largest
-deviation. Modin and Verdier, Numer. Math. 145 (2020).
+A motion is its own reverse if an involution that reverses time maps its torus to itself. The contact oscillator's is;
+that of the gearbox (a CVT driven by an asymmetric pendulum) is not: v -> -v reverses it, as it does every natural
+system ([QS] Prop. 4.3), but to a pendulum that turns the other way. Both motions keep (x^2 + z^2 + x'^2 + z'^2)/2, the
+energy of the driven oscillators. For each scheme: the slope of that energy per unit time with its standard error, a
+star if that is more than four of them from zero, and the largest deviation. Modin and Verdier, Numer. Math. 145 (2020).
 """
 
 import argparse
@@ -15,12 +16,12 @@ from typing import Any
 import discrete_hamel as dh
 from discrete_hamel.analysis import Trend, trend
 
-REVERSIBLE = dh.systems.ContactOscillator()
+OWN_REVERSE = dh.systems.ContactOscillator()
 ENERGY = "energy of the driven"
 
 
 def gearbox(orthonormal: bool = False) -> dh.System:
-    """The non-reversible problem; `orthonormal` scales its frame, and no more."""
+    """The problem whose motion is not its own reverse; `orthonormal` scales its frame, and no more."""
     return dh.systems.Gearbox(epsilon=0.3, orthonormal=orthonormal)
 
 
@@ -57,7 +58,7 @@ def main() -> None:
     options.add_argument("--steps", type=int, default=40_000)
     options.add_argument("--h", type=float, default=0.1)
     chosen = options.parse_args()
-    problems = {"contact oscillator": REVERSIBLE, "gearbox": gearbox(), "gearbox, orthonormal": gearbox(True)}
+    problems = {"contact oscillator": OWN_REVERSE, "gearbox": gearbox(), "gearbox, orthonormal": gearbox(True)}
     print(f"h = {chosen.h:g}, {chosen.steps} steps: slope of the driven energy per unit time, and largest deviation")
     print(f"{'':28}" + "".join(f"{name:34}" for name in problems))
     for name, scheme in schemes().items():

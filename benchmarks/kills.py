@@ -24,7 +24,7 @@ import numpy as np
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 import discrete_hamel as dh  # noqa: E402
-from discrete_hamel.stores import files, layout  # noqa: E402
+from discrete_hamel.runs.storage import files, layout  # noqa: E402
 
 STEPS, CHECKPOINT = 3000, 25  # 120 checkpoints, each of 15 files and more
 CHUNK = 64  # rows: 47 chunks a column; kills meet full ones, half full ones, and checkpoints in between

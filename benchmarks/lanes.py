@@ -18,10 +18,10 @@ import numpy as np
 
 import discrete_hamel as dh
 from benchmarks.contests import DOUBLES, Bar, in_c, installed
-from discrete_hamel.checks import canonical
-from discrete_hamel.kernel import lanes
-from discrete_hamel.kernel.lane_choice import bundle_for
-from discrete_hamel.kernel.leaves import scalars
+from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.lanes import lanes
+from discrete_hamel.compiler.lanes.lane_choice import bundle_for
+from discrete_hamel.runs.validation import canonical
 from paper_figures.speeds import interleaved
 
 ROUNDS = 30
@@ -132,7 +132,7 @@ def bars(rows: list[dict[str, Any]]) -> list[Bar]:
 
 
 def draw(rows: list[dict[str, Any]]) -> Any:
-    from discrete_hamel.plots import BLUE, GREEN, GREY, ORANGE
+    from discrete_hamel.drawing.plots import BLUE, GREEN, GREY, ORANGE
     from paper_figures.pictures import mosaic
 
     figure, axes = mosaic([["time"]], size=(4.6, 3.0))

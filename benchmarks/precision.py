@@ -30,7 +30,7 @@ from scipy.integrate import solve_ivp
 import discrete_hamel as dh
 from benchmarks.contests import Bar, installed
 from benchmarks.problems import PROBLEMS, Problem
-from discrete_hamel.kernel.lowering import one_kernel
+from discrete_hamel.compiler.graph.lowering import one_kernel
 from paper_figures.speeds import compiled, interleaved, start
 
 ROUNDS = 20
@@ -229,7 +229,7 @@ def bars(rows: list[dict[str, Any]]) -> list[Bar]:
 
 
 def draw(rows: list[dict[str, Any]]) -> Any:
-    from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
+    from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
     from paper_figures.pictures import mosaic
 
     names = list(dict.fromkeys(row["problem"] for row in rows))

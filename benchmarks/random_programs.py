@@ -26,10 +26,10 @@ import numpy as np
 from jax import lax
 
 import discrete_hamel as dh
-from discrete_hamel import checks
-from discrete_hamel.kernel.graph import Unsupported
-from discrete_hamel.kernel.stepper import Stepper
-from discrete_hamel.kernel.verification import QUICK, evaluated
+from discrete_hamel.compiler.graph.expressions import Unsupported
+from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.compiler.step.verification import QUICK, evaluated
+from discrete_hamel.runs import validation as checks
 
 KINDS = ("read", "host", "jit", "lanes")
 BATCH = 25  # programs a process

@@ -93,14 +93,15 @@ def limits(bar: contests.Bar) -> str:
 
 def write(about: Row, out: Path) -> None:
     """The numbers and the plot of one benchmark."""
-    from discrete_hamel.plots import style
+    from discrete_hamel import plots
 
     out.mkdir(parents=True, exist_ok=True)
     picture = out / f"{about['name']}.png"
     picture.unlink(missing_ok=True)
     if about["rows"] and not about["error"]:
-        with style():
-            benchmark(about["name"]).draw(about["rows"]).savefig(picture)
+        with plots.style():
+            drawing = benchmark(about["name"]).draw(about["rows"])
+        plots.save(drawing, picture)
     (out / f"{about['name']}.json").write_text(json.dumps(_finite(about), indent=1) + "\n", encoding="utf-8")
 
 

@@ -85,7 +85,9 @@ def main() -> None:
         paths = {name: np.stack([run.t, run.xi[:, 2], run.q[:, 0]]) for name, run in runs.items()}
         np.savez(chosen.save, **paths)  # type: ignore[arg-type]
     if chosen.plot:
-        draw(runs).savefig(chosen.plot)
+        with dh.plots.style():
+            drawing = draw(runs)
+        dh.plots.save(drawing, chosen.plot)
 
 
 def draw(runs: dict[str, dh.Trajectory]) -> Any:

@@ -1,13 +1,20 @@
 """The basketball with C1 = -40, C2 = 1 that drops below the horizontal: runs of the whole ball, and contact."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from paper_figures import basketball
+from paper_figures.basketball_numbers import TURNS
 
 CONSTANTS = (-40, 1.0)
 STEP = 5e-5  # s
+# One colour an orbit, in every figure that shows it: by where it turns [pi rad], and the two that do not.
+COLORS: dict[Any, str] = dict(zip(TURNS, (SKY, BLUE, GREEN, ORANGE, VERMILLION), strict=True)) | {
+    "never turns": BLACK,
+    "falls through": PURPLE,
+}
 OUT = 0.5 * np.pi  # where a ball that has come back is left alone
 
 

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, VERMILLION, style
 from paper_figures import basketball
 from paper_figures.basketball_numbers import POTENTIALS, agrees, curve
 from paper_figures.pictures import mosaic
@@ -57,22 +58,47 @@ def _by_formula(psi: np.ndarray, c1: float, c2: float) -> np.ndarray:
 
 
 def draw(data: dict[str, Any]) -> Any:
-    """U over psi, with its maximum and minimum below the horizontal, and where a slow ball leaves the hoop."""
+    """U over psi, with its maximum and minimum; beside it near the maxima, with where a slow ball leaves the hoop."""
+    from matplotlib.lines import Line2D
+
     with style():
-        drawing, axes = mosaic([["U"]], size=(5.2, 3.6))
+        layout = [["U", f"near {i}"] for i in range(len(COLORS))]
+        drawing, axes = mosaic(layout, size=(7.0, 3.6), width_ratios=[1.5, 1])
         ax = axes["U"]
-        ax.axvline(0, color=GREY, linewidth=0.8, linestyle=":")
-        for (c1, _), u, numbers, color in zip(data["constants"], data["U"], data["numbers"], COLORS, strict=True):
-            ax.plot(data["turns"], u / 1e4, color=color, label=f"$C_1 = {c1:g}$ rad/s")
-            _, _, _, top, at_top, bottom, at_bottom, lost = numbers
+        window = data["numbers"][:, 3].min() - 0.04, data["numbers"][:, 7].max() + 0.03
+        for i, (numbers, u, color) in enumerate(zip(data["numbers"], data["U"], COLORS, strict=True)):
+            _, _, _, top, at_top, bottom, at_bottom, _ = numbers
+            ax.plot(data["turns"], u / 1e4, color=color, label=f"$C_1 = {data['constants'][i, 0]:g}$ rad/s")
             ax.plot([top, bottom], [at_top / 1e4, at_bottom / 1e4], "o", color=color, markersize=3.5)
-            there = np.interp(lost, data["turns"], u) / 1e4
-            ax.plot([lost], [there], "o", color=BLACK, markerfacecolor="white", markersize=3.5, zorder=3)
-        ax.set(xlabel=r"$\psi$ [$\pi$ rad]", ylabel="$U/m$ [m$^2$/s$^2$]", xticks=(-1, -0.5, 0, 0.5, 1), ylim=(0, None))
+            _near(axes[f"near {i}"], data["turns"], u, numbers, color, window)
+        for each in axes.values():
+            each.axvline(0, color=GREY, linewidth=0.8, linestyle=":")
         ax.annotate("below the horizontal", (0, 0), (-4, 4), **_corner("right"))
         ax.annotate("above", (0, 0), (4, 4), **_corner("left"))
-        drawing.legend(loc="outside upper center", ncols=3)
+        ax.set(xlabel=r"$\psi$ [$\pi$ rad]", ylabel="$U/m$ [m$^2$/s$^2$]", xticks=(-1, -0.5, 0, 0.5, 1), ylim=(0, None))
+        axes["near 2"].tick_params(labelbottom=True)
+        axes["near 2"].set_xlabel(r"$\psi$ [$\pi$ rad]")
+        axes["near 1"].set_ylabel("$U/m$ [m$^2$/s$^2$]")
+        looks: dict[str, Any] = {"marker": "o", "color": BLACK, "linestyle": "none", "markersize": 4.5}
+        marks = [
+            Line2D([], [], label="maximum, minimum", **looks),
+            Line2D([], [], label="$N = 0$", markerfacecolor="white", **looks),
+        ]
+        drawing.legend(handles=ax.get_legend_handles_labels()[0] + marks, loc="outside upper center", ncols=5)
     return drawing
+
+
+def _near(ax: Any, turns: np.ndarray, u: np.ndarray, numbers: Any, color: str, window: tuple[float, float]) -> None:
+    """U about its maximum, a panel a curve: the dots are too near to each other for one."""
+    top, at_top, lost = numbers[3], numbers[4], numbers[7]
+    curve = CubicSpline(turns, u / 1e4)
+    x = np.linspace(*window, 101)
+    ax.plot(x, curve(x), color=color)
+    ax.plot([top], [at_top / 1e4], "o", color=color, markersize=4, zorder=3)
+    ax.plot([lost], [curve(lost)], "o", color=color, markerfacecolor="white", markersize=4, zorder=4)
+    ax.set_xlim(window)
+    ax.margins(y=0.2)
+    ax.tick_params(labelbottom=False)
 
 
 def _corner(side: str) -> dict[str, Any]:
@@ -109,7 +135,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     places = ", ".join(f"{top:.4f} pi ({-180 * top:.1f} degrees)" for top in tops)
     return [
         (f"U is as printed, with the solutions of (11.1) by DOP853: within 1e-10 ({off:.0e})", off < 1e-10),
-        ("the 24 known values of each curve are met, to their last digits", all(met)),
+        ("24 values of each curve by (11.1) and DOP853, without the library, are met to their last digits", all(met)),
         (
             "U'(0) = v (m g + J C1 C2) and the printed U''(0) (1e-7): U'(0) < 0 and U''(0) < 0 in all three",
             bool(
@@ -123,7 +149,10 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
             f"so a local maximum lies below the horizontal, at {places}, and a minimum lower still",
             bool(np.all((bottoms < tops) & (tops < 0))),
         ),
-        ("U, U' and U'' at 0, both extremes and the zero of N are the known ones, to their last digits", all(right)),
+        (
+            "U, U' and U'' at 0, both extremes and the zero of N are those of (11.1) by DOP853, to their last digits",
+            all(right),
+        ),
         (
             "U falls from the maximum to psi = pi: what comes back passes the horizontal once and for all",
             bool(np.all(data["slope"][:, above] < 0) and np.all(np.sum(np.diff(sign, axis=1) != 0, axis=1) <= 3)),

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discrete_hamel.plots import BLACK, BLUE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, VERMILLION, style
 from paper_figures import basketball
 from paper_figures.basketball_numbers import EXTREMES, FUNDAMENTAL, agrees
 from paper_figures.pictures import mosaic
@@ -49,7 +49,7 @@ class Solution(NamedTuple):
                     data["turns"],
                     data["f"][i],
                     color=color,
-                    label=f"${self.labels[i].split()[0]}$, from the kept momenta",
+                    label=f"${self.labels[i].split()[0]}$",
                 )
                 every = slice(None, None, 16)
                 looks = {"color": BLACK, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.7}
@@ -57,7 +57,7 @@ class Solution(NamedTuple):
                 ax.plot(data["run_psi"][every], data["run"][i, every], "o", label=label, **looks)
                 ax.set(ylabel=_label(self.labels[i]), xticks=(-4, -2, 0, 2, 4), xlim=(-4.1, 4.1))
             axes["pivot"].set_xlabel(r"$\psi$ [$\pi$ rad]")
-            drawing.legend(loc="outside upper center", ncols=3)
+            drawing.legend(loc="outside upper center", ncols=2)
         return drawing
 
     def claims(self, data: dict[str, Any]) -> list[tuple[str, bool]]:
@@ -90,7 +90,7 @@ class Solution(NamedTuple):
                 off < TOLERANCE,
             ),
             (f"{even} is even and {odd} is odd, within 1e-10 ({uneven:.0e})", uneven < TOLERANCE),
-            (f"at psi/pi = {where} both have the known values, to their last digits", all(met)),
+            (f"at psi/pi = {where} both are those of (11.1) by DOP853, to the last digits computed", all(met)),
             (f"so have their extremes on [0, 4 pi]: {_in_words(names, ends)}", all(right)),
             *_turn(data["monodromy"]),
             (
@@ -146,7 +146,8 @@ def _turn(after: np.ndarray) -> list[tuple[str, bool]]:
         and agrees(exponent, "1.1073586")
     )
     sentence = (
-        "[T] it is not periodic: a turn of 2 pi has determinant 1, trace -3.3567847, multipliers -3.0263541 and "
-        f"-0.3304306, so solutions change sign and grow by e^{exponent:.7f}; f11(2 pi) = f22(2 pi)"
+        "it is not periodic, as [MD] says of its plots: a turn of 2 pi has determinant 1, trace -3.3567847, "
+        f"multipliers -3.0263541 and -0.3304306, so solutions change sign and grow by e^{exponent:.7f}; "
+        "f11(2 pi) = f22(2 pi)"
     )
     return [(sentence, bool(good and abs(after[0] - after[3]) < 1e-9 * abs(after[0])))]

@@ -13,9 +13,8 @@ from paper_figures import be_pages
 from paper_figures.be_cases import BACKWARDS
 
 PAGE = be_pages.Page(
-    ((26, 27, 31, 32), (28,), (29,), (30,)),
-    (2.3, 1.3, 1.3, 1.6),
-    expanded=(31,),  # as in the paper
+    ((26, 27), (28,), (29,), (30,), (31, 32)),
+    expanded={31: "y"},  # as in the paper
     zoomed={32: (-0.08, 0.08, -0.08, 0.08)},
 )
 PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
@@ -25,6 +24,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     apart = float(np.max(np.abs(data["q_26"] - data["q_27"])))
     return [
         *PAGE.claims(data),
+        *be_pages.integrals(data, PAGE.figures),
         ("figures 26 and 27: another mass makes another motion, by more than the distance at the start", apart > 1),
         *(
             (f"figure {f}: P1 starts along v1, turns back within 0.2 s, and leaves the other way", _turns_back(data, f))

@@ -1,29 +1,33 @@
 """What the pages of [BE] figures 4 to 32 share: 10^4 steps of EnergyExact a case, the orbits, and the common claims."""
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, VERMILLION, style
-from paper_figures.be_cases import BY_FIGURE
-from paper_figures.pictures import mosaic
+from discrete_hamel.drawing.plots import BLACK, BLUE, VERMILLION, style
+from paper_figures.be_cases import BY_FIGURE, POINTED, ROUND, TRAVELLING, Case
 
 STEPS = 10_000
 ENERGY = 1e-12  # of the largest deviation, relative where the energy is above 1
+TALL = 2.2  # inches, the highest panel; and the room for what stands beside, above and below one
+LEFT, RIGHT, ABOVE, BELOW = 0.55, 0.15, 0.42, 0.5
+Window = tuple[float, float, float, float]  # left, right, bottom, top
 
 
 class Page(NamedTuple):
-    """Some of the cases on one page, in rows of panels with their heights in inches; all planes with equal scales but
-    those of `expanded`. Long paths are drawn for the first `until` seconds only, `zoomed` is a window (x0, x1, y0, y1).
+    """Some of the cases on one page, in rows of panels as wide as what they show; all planes with equal scales but
+    those where an axis is `expanded`. What is long, or runs over itself, is drawn for the first `until` seconds, which
+    the title says; a `zoomed` one in a window (left, right, bottom, top). Where both points run on one curve P2 is
+    dashed (`together`), so that neither hides the other.
     """
 
     rows: tuple[tuple[int, ...], ...]
-    heights: tuple[float, ...]
     until: dict[int, float] = {}
-    expanded: tuple[int, ...] = ()
-    zoomed: dict[int, tuple] = {}
+    expanded: dict[int, str] = {}
+    zoomed: dict[int, Window] = {}
+    together: tuple[int, ...] = ()
+    width: float = 7.0
 
     @property
     def figures(self) -> list[int]:
@@ -57,40 +61,96 @@ class Page(NamedTuple):
 
     def draw(self, data: dict[str, Any]) -> Any:
         """A panel a case: both orbits from their starting points, with the first velocities as arrows."""
-        columns = math.lcm(*map(len, self.rows))
-        layout = [[str(f) for f in row for _ in range(columns // len(row))] for row in self.rows]
+        from matplotlib.figure import Figure
+        from matplotlib.lines import Line2D
+
         with style():
-            size = (7.4, sum(self.heights) + 0.4)
-            drawing, axes = mosaic(layout, size=size, height_ratios=self.heights)
-            for f in self.figures:
-                self._panel(axes[str(f)], data, f)
-            lines = axes[str(self.figures[0])].get_lines()[:2]
-            drawing.legend(lines, ["$P_1$", "$P_2$"], loc="outside lower center", ncols=2)
+            windows = {f: self._window(data, f) for f in self.figures}
+            shapes = {f: self._shape(f, windows[f]) for f in self.figures}
+            wide = {f: shape if (f,) in self.rows else min(shape, 2.0) for f, shape in shapes.items()}
+            room = {row: self.width - RIGHT - len(row) * LEFT for row in self.rows}
+            heights = [min(room[row] / sum(wide[f] for f in row), TALL) for row in self.rows]
+            size = self.width, sum(heights) + len(heights) * (ABOVE + BELOW) + 0.3
+            drawing = Figure(figsize=size)
+            drawing.set_layout_engine("none")
+            top = size[1]
+            for row, height in zip(self.rows, heights, strict=True):
+                spare = (room[row] - height * sum(wide[f] for f in row)) / len(row)
+                across = 0.0
+                for f in row:
+                    panel = height * wide[f], height * wide[f] / shapes[f]
+                    corner = across + LEFT + spare / 2, top - ABOVE - (height + panel[1]) / 2
+                    self._panel(drawing.add_axes(_part(size, corner, panel)), data, f, windows[f])
+                    across += panel[0] + LEFT + spare
+                top -= ABOVE + height + BELOW
+            names = [Line2D([], [], color=BLUE, label="$P_1$"), Line2D([], [], color=VERMILLION, label="$P_2$")]
+            drawing.legend(handles=names, loc="lower center", ncols=2)
         return drawing
 
-    def _panel(self, ax: Any, data: dict[str, Any], figure: int) -> None:
-        case, window = BY_FIGURE[figure], self.zoomed.get(figure)
-        shown = data[f"t_{figure}"] <= self.until.get(figure, case.time)
-        q, z = data[f"q_{figure}"][shown], data[f"z_{figure}"]
-        spans = [np.ptp(q[:, ::2]), np.ptp(q[:, 1::2])] if window is None else [window[1] - window[0]]
-        unit = min(0.08 * max(spans), 0.25 * min(spans))  # of the arrows, a length for a speed
-        e = np.array([np.cos(z[0, 2]), np.sin(z[0, 2])])
-        for i, color in ((0, BLUE), (2, VERMILLION)):
-            ax.plot(q[:, i], q[:, i + 1], color=color, linewidth=0.6)
-        for i, v in ((0, z[0, 0]), (2, z[0, 1])):
-            ax.plot(*q[0, i : i + 2], ".", color=BLACK, markersize=3)
-            tip = q[0, i : i + 2] + unit * v * e
-            ax.annotate("", xy=tip, xytext=q[0, i : i + 2], arrowprops={"arrowstyle": "->", "color": BLACK, "lw": 0.7})
-        ratio = f"$m_2 = {case.mass2:g}\\,m_1$, $v_2 = {case.v2:g}\\,v_1$".replace(" 1\\,", " ").replace("-1\\,", "-")
-        note = ", $y$ expanded" if figure in self.expanded else ""
-        ax.set_title(f"Fig. {figure}{note}\n{ratio}", fontsize="small")
-        ax.tick_params(labelsize="x-small")
-        first, last = figure in (row[0] for row in self.rows), figure in self.rows[-1]
-        ax.set(xlabel="$x$ [m]" if last else None, ylabel="$y$ [m]" if first else None)
-        if window is not None:
-            ax.set(xlim=window[:2], ylim=window[2:])
+    def _shown(self, data: dict[str, Any], figure: int) -> np.ndarray:
+        return data[f"q_{figure}"][data[f"t_{figure}"] <= self.until.get(figure, BY_FIGURE[figure].time)]
+
+    def _window(self, data: dict[str, Any], figure: int) -> Window:
+        """All that is drawn, with a margin."""
+        if figure in self.zoomed:
+            return self.zoomed[figure]
+        q = self._shown(data, figure)
+        x, y = q[:, ::2], q[:, 1::2]
+        across, up = 0.07 * np.ptp(x), 0.07 * np.ptp(y)
+        if figure not in self.expanded:  # never so narrow that the title does not fit
+            across, up = max(across, 0.3 * np.ptp(y) - np.ptp(x) / 2), max(up, 0.04 * np.ptp(x))
+        window = x.min() - across, x.max() + across, y.min() - up, y.max() + up
+        (_, first), (_, second) = self._arrows(BY_FIGURE[figure], window)
+        low, high = np.minimum(first, second) - [0, up / 2], np.maximum(first, second) + [0, up / 2]
+        return min(window[0], low[0]), max(window[1], high[0]), min(window[2], low[1]), max(window[3], high[1])
+
+    def _shape(self, figure: int, window: Window) -> float:
+        """Width over height of a panel."""
+        if figure in self.expanded:
+            return {"x": 0.9, "y": 1.8}[self.expanded[figure]]
+        left, right, bottom, top = window
+        return (right - left) / (top - bottom)
+
+    def _panel(self, ax: Any, data: dict[str, Any], figure: int, window: Window) -> None:
+        case, q = BY_FIGURE[figure], self._shown(data, figure)
+        ax.plot(q[:, 0], q[:, 1], color=BLUE, linewidth=0.8)
+        dashes = {"linestyle": (0, (4, 4)), "linewidth": 1.6} if figure in self.together else {"linewidth": 0.8}
+        ax.plot(q[:, 2], q[:, 3], color=VERMILLION, **dashes)
+        ax.set(xlim=window[:2], ylim=window[2:], xlabel="$x$ [m]", ylabel="$y$ [m]")
+        ax.set_title(self._title(case), fontsize=8)
+        ax.tick_params(labelsize=7)
+        ax.locator_params(axis="x", nbins=4 if self._shape(figure, window) < 1.5 else 8)
         if figure not in self.expanded:
-            ax.set_aspect("equal", adjustable="box" if window else "datalim")
+            ax.set_aspect("equal")
+        self._start(ax, case, window)
+
+    def _start(self, ax: Any, case: Case, window: Window) -> None:
+        """Both starting points, with arrows along the velocities."""
+        for (start, tip), color, mark in zip(self._arrows(case, window), (BLUE, VERMILLION), "os", strict=True):
+            looks = {"arrowstyle": "-|>", "color": color, "lw": 1.0, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}
+            ax.annotate("", xy=tip, xytext=start, arrowprops=looks, zorder=5, annotation_clip=False)
+            ax.plot(*start, mark, color=color, markersize=3.5, markeredgecolor=BLACK, markeredgewidth=0.5, zorder=6)
+
+    def _arrows(self, case: Case, window: Window) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """Start and tip of each point's, the longer one a seventh of the panel."""
+        size = np.array([window[1] - window[0], window[3] - window[2]])
+        if case.figure not in self.expanded:
+            size = np.full(2, min(max(size), 2 * min(size)))
+        e = np.array([np.cos(case.theta), np.sin(case.theta)])
+        e = e / np.linalg.norm(e / size) / max(abs(case.v1), abs(case.v2)) / 7
+        return (case.q[:2], case.q[:2] + case.v1 * e), (case.q[2:], case.q[2:] + case.v2 * e)
+
+    def _title(self, case: Case) -> str:
+        """Number, axis and time; then the ratios of masses and velocities."""
+        until = self.until.get(case.figure, case.time)
+        time = f"{until:g} s" if until == case.time else f"first {until:.3g} of {case.time:g} s"
+        parts = [f"Fig. {case.figure}", time]
+        if case.figure in self.expanded:
+            parts.append(f"${self.expanded[case.figure]}$ expanded")
+        if case.figure in self.zoomed:
+            parts.append("zoom at $P_1$")
+        ratios = f"$m_2 = {_times(case.mass2)}m_1$, $v_2 = {_times(case.v2)}v_1$"
+        return ", ".join(parts) + "\n" + ratios
 
     def claims(self, data: dict[str, Any]) -> list[tuple[str, bool]]:
         """What holds on every page."""
@@ -110,6 +170,62 @@ class Page(NamedTuple):
         ]
 
 
+def _part(
+    size: tuple[float, float], corner: tuple[float, float], panel: tuple[float, float]
+) -> tuple[float, float, float, float]:
+    """Left, bottom, width and height, from inches to parts of a page."""
+    return corner[0] / size[0], corner[1] / size[1], panel[0] / size[0], panel[1] / size[1]
+
+
+def _times(factor: float) -> str:
+    return {1.0: "", -1.0: "-"}.get(factor, f"{factor:g}\\,")
+
+
 def windings(data: dict[str, Any], figure: int) -> float:
     """How far the common direction theta swings or turns, in turns."""
     return float(np.ptp(data[f"z_{figure}"][:, 2]) / (2 * np.pi))
+
+
+def motion(data: dict[str, Any], figure: int) -> str:
+    """The kind of a motion as it is seen: whether v1 - v2, and whether v1 or v2, ever changes its sign."""
+    v1, v2, _ = data[f"z_{figure}"].T
+    if _changes_sign(v1 - v2):
+        return TRAVELLING
+    return POINTED if _changes_sign(v1) or _changes_sign(v2) else ROUND
+
+
+def stays(data: dict[str, Any], figure: int) -> bool:
+    """Whether theta turns round and round, and both points come back about where they started."""
+    distance = np.linalg.norm(data[f"q_{figure}"] - BY_FIGURE[figure].q, axis=1)
+    return windings(data, figure) > 2 and float(distance[STEPS // 2 :].min()) < 0.1 * float(distance.max())
+
+
+def travels(data: dict[str, Any], figure: int) -> bool:
+    """Whether theta swings by less than half a turn, and both points go far: four times as far as they are apart."""
+    q, apart = data[f"q_{figure}"], float(np.hypot(*BY_FIGURE[figure].second))
+    far = min(float(np.linalg.norm(np.ptp(q[:, i : i + 2], axis=0))) for i in (0, 2))
+    return windings(data, figure) < 0.5 and far > 4 * apart
+
+
+def integrals(data: dict[str, Any], figures: list[int]) -> list[tuple[str, bool]]:
+    """The two integrals of the spring's motion beside the energy, and what they decide."""
+    kept, decided = True, True
+    for f in figures:
+        q, (v1, v2, theta), m2 = data[f"q_{f}"], data[f"z_{f}"].T, BY_FIGURE[f].mass2
+        momentum, across = v1 + m2 * v2, (q[:, 3] - q[:, 1]) * np.cos(theta) - (q[:, 2] - q[:, 0]) * np.sin(theta)
+        product = across**2 * (v1**2 + m2 * v2**2)
+        for series in (momentum, product):
+            kept &= bool(np.max(np.abs(series - series[0])) < 1e-4 * (1 + abs(series[0])))
+        decided &= motion(data, f) == BY_FIGURE[f].motion
+    return [
+        (
+            "two more integrals, not in the paper: m1 v1 + m2 v2 and (m1 v1^2 + m2 v2^2) times the square of the "
+            "distance across the velocities (1e-4)",
+            kept,
+        ),
+        ("they tell for every case whether v1 - v2, and whether v1 or v2, ever changes its sign", decided),
+    ]
+
+
+def _changes_sign(series: np.ndarray) -> bool:
+    return bool(series.min() < 0 < series.max())

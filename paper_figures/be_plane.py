@@ -1,8 +1,8 @@
 """[BE] figures 4 to 8: parallel velocities on an inclined plane
 
-Two points start across the slope, at different heights of y, with velocities that stay parallel; downhill is along x.
-With equal velocities (figure 4) each falls freely. The captions of figures 4 to 7 are lost in our copy, so that the
-ratios shown there are ours; figure 8 is v2 = -v1, m2 = 3 m1. Drawn are the first 5 s of 20.
+Two points start across the slope, 3 m apart along y, with velocities that stay parallel; downhill is along x. With
+equal velocities (figure 4) each falls freely. The captions of figures 4 to 7 are lost in our copy, so that the ratios
+shown there are ours; figure 8 is v2 = -v1, m2 = 3 m1. Drawn are the first 5 s of 20, after which all go on downhill.
 """
 
 from typing import Any
@@ -11,14 +11,14 @@ import numpy as np
 
 from paper_figures import be_pages
 
-PAGE = be_pages.Page(((4, 5, 6), (7, 8)), (2.3, 2.3), until=dict.fromkeys((4, 5, 6, 7, 8), 5.0))
+PAGE = be_pages.Page(((4, 5, 6), (7, 8)), until=dict.fromkeys((4, 5, 6, 7, 8), 5.0))
 FIGURES = PAGE.figures
 PARAMETERS, compute, draw = PAGE.parameters(), PAGE.compute, PAGE.draw
 
 
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     t, q = data["t_4"], data["q_4"]
-    free = np.stack([t**2 / 2, t, t**2 / 2, 1 + t], axis=1)
+    free = np.stack([t**2 / 2, t, t**2 / 2, 3 + t], axis=1)
     differences = [data[f"z_{f}"][:, 0] - data[f"z_{f}"][:, 1] for f in FIGURES]
     return [
         *PAGE.claims(data),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel.plots import BLACK, GREY
+from discrete_hamel.drawing.plots import BLACK, GREY
 
 
 def blank(ax: Any, window: tuple[float, float, float, float] | None = None) -> None:

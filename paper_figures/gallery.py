@@ -1,4 +1,4 @@
-"""Runs figures and writes each as PDF, PNG and NPZ, some as films, with a line of progress; then the page of all."""
+"""Runs figures and writes each as PDF, PNG and NPZ, some for one column or as films, with progress; then the page."""
 
 import importlib
 import json
@@ -15,7 +15,10 @@ import jax
 import numpy as np
 
 import discrete_hamel as dh
-from paper_figures import FIGURES, page
+from discrete_hamel import plots
+from paper_figures import FIGURES, page, pictures
+
+SUFFIXES = (".pdf", ".png", "_column.pdf", "_column.png", ".npz", ".gif")
 
 
 def figure_module(name: str) -> Any:
@@ -65,8 +68,9 @@ def _timed(name: str, out: Path, fast: bool, films: bool) -> tuple[dict[str, Any
 def write(name: str, out: Path, *, fast: bool, films: bool = False) -> dict[str, Any]:
     """One figure: NAME.pdf, NAME.png, and NAME.npz with its data and, as JSON under "about", all that made it.
 
-    With `films` also NAME.gif, of a figure that has an `animate`. What goes wrong in a figure is kept and shown, and
-    does not stop the others.
+    Of a module that says COLUMN = True also NAME_column.pdf and .png, as wide as a column of a journal; with `films`
+    also NAME.gif, of one that has an `animate`. What goes wrong in a figure is kept and shown, and does not stop the
+    others.
     """
     module = figure_module(name)
     title, _, caption = (module.__doc__ or name).partition("\n")
@@ -81,13 +85,16 @@ def write(name: str, out: Path, *, fast: bool, films: bool = False) -> dict[str,
         "error": "",
     }
     data: dict[str, Any] = {}
-    for stale in (out / f"{name}.{suffix}" for suffix in ("pdf", "png", "npz", "gif")):
+    for stale in (out / f"{name}{suffix}" for suffix in SUFFIXES):
         stale.unlink(missing_ok=True)
     try:
         data = module.compute(fast)
-        drawing = module.draw(data)
-        drawing.savefig(out / f"{name}.pdf", metadata={"CreationDate": None, "Title": about["title"]})
-        drawing.savefig(out / f"{name}.png", metadata={"Title": about["title"]})
+        drawn = {name: module.draw(data)}
+        if getattr(module, "COLUMN", False):
+            drawn[f"{name}_column"] = pictures.column(module.draw(data))
+        for stem, drawing in drawn.items():
+            for suffix in ("pdf", "png"):
+                plots.save(drawing, out / f"{stem}.{suffix}", about["title"])
         about["claims"] = [(sentence, bool(holds)) for sentence, holds in module.claims(data)]
         if films and hasattr(module, "animate"):
             module.animate(out / f"{name}.gif")

@@ -11,9 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
 from paper_figures.pictures import mosaic
 
+COLUMN = True
 PARAMETERS: dict[str, Any] = {"mass": 1.0, "inertia": 0.7, "offset": 0.0, "q": (0.6, 2.1, 1.5)}
 SIDEWAYS = (0.0, 0.0, 0.1)  # a velocity the blade forbids
 

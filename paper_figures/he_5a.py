@@ -8,3 +8,4 @@ from paper_figures.pendulum_errors import Kept
 
 LENGTH = Kept("length of gamma", r"$\|\gamma\| - 1$", "|gamma|")
 PARAMETERS, compute, draw, claims = pendulum.PAPER, LENGTH.compute, LENGTH.draw, LENGTH.claims
+COLUMN = True

@@ -1,10 +1,11 @@
 """[HE] 5.5: the disk's steady motions by eight schemes
 
-The rolling disk has a two-parameter family of steady motions, given by lean and heading rate. Left: started on one of
-them. Above right: how fast a step changes the momenta on members of the family, drawn at random, where nothing should
-change. The discrete Hamel scheme keeps the family for every tau, Cortes and Martinez' keeps it at midpoints only and
-otherwise spins the disk up or down. Below right: rates (logarithms of the multipliers over h) at upright straight
-rolling, which all keep. It is neutral (crosses), and by the schemes only at 1/2: below it grows, above it is damped.
+The rolling disk has a two-parameter family of steady motions, given by lean and heading rate. Above: started on one of
+them, for 10 s. Below left: how fast a step changes the momenta on members of the family, drawn at random, where nothing
+should change (line: all of them; mark: the median; what is below 1e-17 is drawn there). The discrete Hamel scheme keeps
+the family for every tau, Cortes and Martinez' keeps it at midpoints only and otherwise spins the disk up or down. Below
+right: growth and frequency (logarithms of the multipliers over h) of the swing about upright straight rolling, which
+all keep. It is neutral, and by the schemes only at 1/2: before it grows, after it is damped.
 """
 
 from typing import Any
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
 from paper_figures.pictures import mosaic
 
 LEAN, SPIN, SPEED = 0.3, 3.0, 5.0  # of the steady motion on the left, rad and rad/s; psi' of straight rolling
@@ -123,27 +124,41 @@ def _growth(scheme: Any, *steady: float) -> np.ndarray:
 
 
 def draw(data: dict[str, Any]) -> Any:
+    kept = [name for name in SCHEMES if name not in LOSING]
     with style():
-        drawing, axes = mosaic([["spin", "family"], ["lean", "rates"]], size=(7.4, 5.6))
-        for name, (_, color, marker) in SCHEMES.items():
-            hamel = name.startswith("Hamel")
-            face = {"markerfacecolor": "none"} if hamel else {"alpha": 0.7}
-            small = {"color": color, "marker": marker, "linestyle": "none"} | face
-            for what in ("spin", "lean"):
-                axes[what].plot(data["t"], data[f"{what}_{name}"], "--" if hamel else "-", color=color)
-            size = np.max(np.abs(data[f"defect_{name}"]), axis=1)
-            axes["family"].plot(data["heading"], np.maximum(size, 1e-17), markersize=2, **small)
-            rates = data[f"rates_{name}"]
-            axes["rates"].plot(rates.real, rates.imag, markersize=7 if hamel else 4.5, label=name, **small)
-        axes["rates"].plot(data["rates"].real, data["rates"].imag, "x", color=BLACK, markersize=9, label="continuous")
-        axes["rates"].axvline(0, color=BLACK, linewidth=0.6)
-        axes["spin"].set(xlabel="$t$ [s]", ylabel=r"$\dot\psi$ [rad/s]", xlim=(0, TIME))
-        axes["lean"].set(xlabel="$t$ [s]", ylabel=r"lean $\theta$ [rad]", xlim=(0, TIME))
-        axes["family"].set(xlabel=r"heading rate $\dot\varphi$ [rad/s]", yscale="log")
-        axes["family"].set_ylabel(r"largest $|p_{k+1} - p_k| / h$ [N m]")
-        axes["rates"].set(xlabel="growth [1/s]", ylabel="frequency [rad/s]", ylim=(-9, 9))
-        drawing.legend(loc="outside upper center", ncols=5)
+        layout = [["spin"] * 6 + ["lean"] * 6, ["family"] * 6 + ["growth"] * 3 + ["frequency"] * 3]
+        drawing, axes = mosaic(layout, size=(7.0, 5.4), height_ratios=[1, 1.1])
+        for what, label in (("spin", r"$\dot\psi$ [rad/s]"), ("lean", r"lean $\theta$ [rad]")):
+            # All that keep it are one line: to 1e-9, and by midpoints to h^2.
+            axes[what].plot(data["t"], data[f"{what}_{kept[0]}"], color=BLACK, linewidth=2, label="the other five")
+            for name, dashes in zip(LOSING, ("-", "--", "-."), strict=True):
+                axes[what].plot(data["t"], data[f"{what}_{name}"], dashes, color=SCHEMES[name][1], label=name)
+            axes[what].set(xlabel="$t$ [s]", ylabel=label, xlim=(0, TIME))
+        for row, (name, (_, color, marker)) in enumerate(reversed(SCHEMES.items())):
+            _spread(axes["family"], row, np.max(np.abs(data[f"defect_{name}"]), axis=1), color, marker)
+            swing = data[f"rates_{name}"][np.argmax(data[f"rates_{name}"].imag)]
+            for what, value in (("growth", swing.real), ("frequency", swing.imag)):
+                axes[what].plot([value], [row], color=color, marker=marker, markersize=6, markeredgecolor=BLACK)
+        axes["family"].set(xscale="log", xlabel=r"largest $|p_{k+1} - p_k| / h$ [N m]")
+        axes["family"].set_yticks(range(len(SCHEMES)), list(reversed(SCHEMES)))
+        exact = data["rates"][np.argmax(data["rates"].imag)]
+        for what, value in (("growth", exact.real), ("frequency", exact.imag)):
+            axes[what].axvline(value, color=BLACK, linewidth=1, zorder=0, label="continuous")
+            axes[what].set(xlabel=f"{what} [{'1' if what == 'growth' else 'rad'}/s]", yticks=range(len(SCHEMES)))
+            axes[what].tick_params(labelleft=False)
+        for what in ("family", "growth", "frequency"):
+            axes[what].set_ylim(-0.5, len(SCHEMES) - 0.5)
+        axes["frequency"].margins(x=0.3)
+        drawing.legend(*axes["spin"].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        axes["growth"].legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.1, handlelength=1.2)
     return drawing
+
+
+def _spread(ax: Any, row: int, values: np.ndarray, color: str, marker: str) -> None:
+    """A line from least to greatest, and the median."""
+    least, middle, greatest = np.quantile(np.maximum(values, 1e-17), [0, 0.5, 1])
+    ax.plot([least, greatest], [row, row], color=color, linewidth=2)
+    ax.plot([middle], [row], color=color, marker=marker, markersize=6, markeredgecolor=BLACK)
 
 
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:

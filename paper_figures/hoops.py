@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel.plots import BLACK, BLUE, GREY
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREY
 from paper_figures.drawings import line
 
 FILL = "#eef3f7"
@@ -36,13 +36,26 @@ def ball(ax: Any, centre: Any, radius: float, contact: Any) -> None:
 
 
 def torus(ax: Any, u: float, wire: float, seen: np.ndarray) -> None:
-    """The hoop in space: parallels and meridians, where they face the eye."""
-    turn, around = np.linspace(0, 2 * np.pi, 181), np.linspace(0, 2 * np.pi, 61)
+    """The hoop in space: outline, parallels and meridians, as far as nothing of it stands before them."""
+    turn, around = np.linspace(0, 2 * np.pi, 721), np.linspace(0, 2 * np.pi, 241)
     rings = [(turn, np.full_like(turn, p)) for p in np.arange(0, 2 * np.pi, np.pi / 4)]
     rings += [(np.full_like(around, t), around) for t in np.arange(0, 2 * np.pi, np.pi / 12)]
-    for theta, polar in rings:
+    # The outline is where the normal (sin p cos t, sin p sin t, cos p) is across the line of sight.
+    x, y, z = seen[2]
+    rim = np.arctan2(-z, x * np.cos(turn) + y * np.sin(turn))
+    for theta, polar, looks in [
+        *((theta, polar, {"color": GREY, "linewidth": 0.5}) for theta, polar in rings),
+        *((turn, rim + side, {"color": BLACK, "linewidth": 0.8}) for side in (0, np.pi)),
+    ]:
         a = u + wire * np.sin(polar)
-        points = seen @ np.stack([a * np.cos(theta), a * np.sin(theta), wire * np.cos(polar)])
-        normal = np.stack([np.sin(polar) * np.cos(theta), np.sin(polar) * np.sin(theta), np.cos(polar)])
-        front = seen[2] @ normal > 0
-        ax.plot(*np.where(front, points[:2], np.nan), color=GREY, linewidth=0.5)
+        points = np.stack([a * np.cos(theta), a * np.sin(theta), wire * np.cos(polar)])
+        shown = ~behind_torus(points, u, wire, seen)
+        ax.plot(*np.where(shown, (seen @ points)[:2], np.nan), solid_capstyle="butt", **looks)
+
+
+def behind_torus(points: np.ndarray, u: float, wire: float, seen: np.ndarray) -> np.ndarray:
+    """Which of the points, columns, a hoop hides: whether its solid meets their line to the eye."""
+    along = np.linspace(0.0, 2 * (u + 2 * wire), 600)
+    x, y, z = points[:, :, None] + seen[2][:, None, None] * along
+    depth = wire**2 - (np.hypot(x, y) - u) ** 2 - z**2
+    return np.max(depth, axis=1) > 0.01 * wire**2

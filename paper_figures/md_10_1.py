@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, PURPLE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, PURPLE, VERMILLION, style
 from paper_figures.drawings import angle, arrow, blank, dot, length, letter, line
 from paper_figures.hoops import ball
 from paper_figures.pictures import mosaic
@@ -47,6 +47,7 @@ AT = 0.95  # s of the ball as drawn
 PARAMETERS: dict[str, Any] = BALL | {"wave": WAVE, "s": AT, "run": {"profile": "trough", "a(0)": 1.2, "time": 0.8}}
 START = ((1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.3, 0.2), (0.5, 3.0, -1.3))
 END = (0.255628068306, 0.605531944921, 2.927207668996, -1.436076494843)  # s, theta, Omega1, Omega2 after 0.8 s
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 Above the cross-section: the hoop's wire, whose centre is u from the axis, and the dotted circle of radius v (of wire
 and ball together) on which the ball's centre stays, s from its top outward. Below the hoop in space and the path of a
-ball's centre by the discrete Hamel scheme: fast enough it circles inside, swinging about a steady motion, and presses
-on the hoop all the time.
+ball's centre by the discrete Hamel scheme over 8 s, from the empty dot to the filled one: fast enough it circles
+inside, swinging about a steady motion, and presses on the hoop all the time.
 """
 
 from typing import Any
@@ -14,15 +14,17 @@ import numpy as np
 from jax import Array
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLUE, GREEN, PURPLE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLUE, GREEN, PURPLE, VERMILLION, style
 from paper_figures.drawings import angle, arrow, blank, dot, length, letter, line
-from paper_figures.hoops import ball, hoop, torus
+from paper_figures.hoops import ball, behind_torus, hoop, torus
 from paper_figures.pictures import mosaic
 from paper_figures.spheres import view
 
 U, V, RADIUS = 2.0, 0.9, 0.4
 BALL: dict[str, Any] = {"mass": 1.1, "inertia": 0.31, "radius": RADIUS, "gravity": 9.81}
 SYSTEM = dh.systems.BallOnSurface(profile=dh.systems.balls_on_surfaces.hoop, params=(U, V), **BALL)
+WIRE = U, V - RADIUS  # of the hoop itself
+SEEN = view(-60, 38)
 AT = 0.8  # rad, s/v of the ball as drawn
 UNTURNED = (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0)
 INSIDE, PIVOT = -0.8 * V, 8.0  # s and Omega2 of the steady motion
@@ -125,16 +127,24 @@ def _section(ax: Any) -> None:
 
 
 def _space(ax: Any, data: dict[str, Any]) -> None:
-    seen = view(-60, 38)
-    torus(ax, U, V - RADIUS, seen)
-    s, theta = data["q"].T
-    a, z = U + V * np.sin(s / V), V * np.cos(s / V)
-    path = seen[:2] @ np.stack([a * np.cos(theta), a * np.sin(theta), z])
-    ax.plot(*path, color=BLUE, linewidth=1.4)
-    ax.plot(*path[:, :1], "o", color=BLUE, markerfacecolor="white", markersize=4.5)
-    ax.plot(*path[:, -1:], "o", color=BLUE, markersize=4.5)
+    seen = SEEN
+    torus(ax, *WIRE, seen)
+    path = seen[:2] @ _path(data)
+    ax.plot(*path, color=BLUE, linewidth=1.4, zorder=4)
+    dot = {"color": BLUE, "markersize": 4.5, "zorder": 5}
+    ax.plot(*path[:, :1], "o", markerfacecolor="white", **dot)
+    ax.plot(*path[:, -1:], "o", **dot)
+    letter(ax, path[:, 0], "$t = 0$", (16, -8), BLUE)
+    letter(ax, path[:, -1], f"{data['t'][-1]:g} s", (13, 7), BLUE)
     blank(ax)
     ax.margins(0.03)
+
+
+def _path(data: dict[str, Any]) -> np.ndarray:
+    """The ball's centre in space."""
+    s, theta = data["q"].T
+    a, z = U + V * np.sin(s / V), V * np.cos(s / V)
+    return np.stack([a * np.cos(theta), a * np.sin(theta), z])
 
 
 def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
@@ -164,6 +174,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
             f"{data['press'].min():.1f} and {data['press'].max():.1f} times its weight",
             bool(np.all(data["press"] > 0) and swing.max() < 0 and swing.min() > -np.pi / 2 and turns > 2),
         ),
+        ("nothing of its path is behind the hoop, as seen here", not np.any(behind_torus(_path(data), *WIRE, SEEN))),
         (
             f"without the swing it circles steadily, a relative equilibrium of the scheme: {still:.0e} m in 1600 steps"
             " (1e-12 sqrt(steps))",

@@ -11,3 +11,4 @@ from paper_figures import basketball_solutions
 SOLUTION = basketball_solutions.Solution(0, ("f_{11}", "f_{12} 1/cm"), ("f11", "f12"))
 PARAMETERS, compute = basketball_solutions.PARAMETERS, SOLUTION.compute
 draw, claims = SOLUTION.draw, SOLUTION.claims
+COLUMN = True

@@ -9,3 +9,4 @@ from paper_figures import basketball_solutions
 SOLUTION = basketball_solutions.Solution(1, ("f_{21} cm", "f_{22}"), ("f21", "f22"))
 PARAMETERS, compute = basketball_solutions.PARAMETERS, SOLUTION.compute
 draw, claims = SOLUTION.draw, SOLUTION.claims
+COLUMN = True

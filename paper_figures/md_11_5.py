@@ -2,7 +2,7 @@
 
 U over the place psi of the ball around the wire, for three spins C1 at the inner horizontal (psi = 0) and the pivoting
 C2 = 0.5 rad/(s cm), nearly one turn a second around the hoop. Filled dots: maximum and minimum below the horizontal.
-Empty dots: where a slow ball leaves the hoop.
+Right, near the maxima; empty dots: N = 0, where a slow ball leaves the hoop.
 """
 
 from functools import partial

@@ -1,9 +1,9 @@
 """[MD] figure 11.8: how fast the ball may roll around the wire, for C1 = -40, C2 = 1
 
 The ball stays on the hoop while psi'^2 < N(psi); where N < 0 (shaded) the hoop would have to pull, whatever psi' is.
-Right: N near the horizontal with psi'^2 of three orbits of figure 11.7, dashed once they have left the hoop; dots: N
-measured on a run of the whole ball, from the second differences of its centre's path. The label in the thesis' plot
-seems to read C1 = 40; its caption and its text say -40.
+Right: N near the horizontal with psi'^2 of three orbits of figure 11.7, in their colours there, dashed once they have
+left the hoop; dots: N measured on a run of the whole ball, from the second differences of its centre's path. The label
+in the thesis' plot seems to read C1 = 40; its caption and its text say -40.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from discrete_hamel.plots import BLACK, BLUE, GREEN, ORANGE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, GREY, VERMILLION, style
 from paper_figures import basketball, basketball_orbits
 from paper_figures.basketball_numbers import POTENTIALS, agrees, curve
 from paper_figures.basketball_orbits import CONSTANTS
@@ -20,7 +20,8 @@ from paper_figures.pictures import mosaic
 
 TURNS = (-0.05, -0.0994)  # psi/pi where two of the three orbits turn; the third comes to the maximum
 PARAMETERS: dict[str, Any] = basketball.PARAMETERS | {"C1": CONSTANTS[0], "C2": CONSTANTS[1], "turns": TURNS, "h": 1e-3}
-COLORS = (GREEN, ORANGE, VERMILLION)
+COLORS = tuple(basketball_orbits.COLORS[orbit] for orbit in (*TURNS, "never turns"))  # those of figure 11.7
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:  # nothing here is long
@@ -66,11 +67,11 @@ def _by_formula(psi: np.ndarray) -> np.ndarray:
 
 def draw(data: dict[str, Any]) -> Any:
     with style():
-        drawing, axes = mosaic([["N", "near"]], size=(7.2, 3.1))
+        drawing, axes = mosaic([["N", "near"]], size=(7.0, 3.1))
         for ax, x, n in ((axes["N"], data["turns"], data["N"]), (axes["near"], data["near"], data["N_near"])):
             ax.fill_between(x, np.minimum(n, 0), color=VERMILLION, alpha=0.15, linewidth=0)
             ax.axhline(0, color=BLACK, linewidth=0.6)
-            ax.plot(x, n, color=BLUE, label="$N$" if ax is axes["near"] else None, linewidth=1.6)
+            ax.plot(x, n, color=GREY, label="$N$" if ax is axes["near"] else None, linewidth=2.4)
             ax.set(xlabel=r"$\psi$ [$\pi$ rad]")
         axes["N"].plot(data["zeros"], [0, 0], "o", color=BLACK, markerfacecolor="white", markersize=4, zorder=3)
         axes["N"].set(ylabel=r"$N$, $\dot\psi^2$ [rad$^2$/s$^2$]", xticks=(-1, -0.5, 0, 0.5, 1))
@@ -81,10 +82,10 @@ def draw(data: dict[str, Any]) -> Any:
         for squares, start, color, name in zip(data["squares"], data["places"], COLORS, names, strict=True):
             inside = data["near"] >= start
             on = inside & (squares < data["N_near"])
-            ax.plot(data["near"][inside], squares[inside], color=color, linewidth=0.8, linestyle="--")
-            ax.plot(data["near"], np.where(on, squares, np.nan), color=color, label=name, linewidth=1.2)
+            ax.plot(data["near"][inside], squares[inside], color=color, linewidth=0.8, linestyle="--", zorder=3)
+            ax.plot(data["near"], np.where(on, squares, np.nan), color=color, label=name, linewidth=1.2, zorder=3)
         ax.set(xlim=(-0.16, 0.26), ylim=(-45, 260))
-        drawing.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5, columnspacing=1.2)
+        drawing.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return drawing
 
 
@@ -105,12 +106,12 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     return [
         (f"N is as printed, with the solutions of (11.1) by DOP853: within 1e-10 of its size ({off:.0e})", off < 1e-10),
         (
-            "the 24 known values are met, to their last digits",
+            "24 values by (11.1) and DOP853, without the library, are met to their last digits",
             all(agrees(*pair) for pair in zip(data["table"], printed, strict=True)),
         ),
         (
-            f"[T] the ball leaves the hoop at about -0.10 pi, 18 degrees: N = 0 at {left:.6f} pi, {-180 * left:.2f} "
-            "degrees",
+            f"[MD] on figure 11.8: the ball leaves the hoop at about -0.10 pi, 18 degrees: N = 0 at {left:.6f} pi, "
+            f"{-180 * left:.2f} degrees",
             agrees(left, POTENTIALS[CONSTANTS].split()[-1]) and round(left, 2) == -0.10 and round(-180 * left) == 18,
         ),
         (
@@ -123,8 +124,8 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
             bool(abs(ratio - 4) < 0.3),
         ),
         (
-            "[T] the asymptotic orbit leaves the hoop below the horizontal: at psi = 0 its psi'^2 < N, and N = 0 comes "
-            "before its maximum",
+            "[MD] on figure 11.8: the asymptotic orbit leaves the hoop below the horizontal: at psi = 0 its psi'^2 < "
+            "N, and N = 0 comes before its maximum",
             bool(np.interp(0.0, data["near"], asymptotic) < np.interp(0.0, turns, n) and data["places"][2] < left),
         ),
         (

@@ -16,7 +16,7 @@ import numpy as np
 from jax import Array
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
 from discrete_hamel.systems.rolling_bodies import leaning, support_of_disk, support_of_sphere, support_of_spheroid
 from paper_figures.drawings import angle, blank, dot, ground, length, letter, line
 from paper_figures.pictures import mosaic
@@ -169,7 +169,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     solved, tied, shapes = [], [], []
     for name in SHAPES:
         (a, r, h, d), (da, dr, dh_, _) = data[f"distances {name}"].T, data[f"slopes {name}"].T
-        solved.append([r - (h - d * c) / s**2, a - (d - h * c) / s**2, h - r - a * c, d - a - r * c])
+        solved.append([r - (h - d * c) / s**2, a - (d - h * c) / s**2, h - r - a * c])
         tied.append([dr + da * c, dh_ + a * s])
         shapes.append(_off_the_shape(data[f"outline {name}"], name))
     mixed = _mixed(data, s, c)
@@ -179,7 +179,7 @@ def claims(data: dict[str, Any]) -> list[tuple[str, bool]]:
     better = float(np.max(np.abs((4 * misses[2] - misses[1]) / 3)))
     return [
         (
-            f"h = r + a cos, d = a + r cos; r and a solved from h and d as in [MD] ({np.max(np.abs(solved)):.0e} m)",
+            f"h = r + a cos of the support and its gradient; r and a from h and d ({np.max(np.abs(solved)):.0e} m)",
             bool(np.max(np.abs(solved)) < 10 * ROUND / np.min(s) ** 2),
         ),
         (

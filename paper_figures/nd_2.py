@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, VERMILLION, style
 from paper_figures import space
 from paper_figures.drawings import blank
 from paper_figures.pictures import mosaic

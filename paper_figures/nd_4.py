@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
 from paper_figures.pictures import mosaic
 
 SIZES = {"mass": 1.0, "inertia": 0.7, "offset": 0.4}
@@ -27,6 +27,7 @@ H, OFF = 0.02, 1e-2
 RADIUS = 0.35  # of the disk of initial momenta that is carried along
 CARRY = 2.0  # s
 CIRCLES = {"down": (0.0, -1.35), "up": (0.55, 1.0)}
+COLUMN = True
 PARAMETERS: dict[str, Any] = SIZES | {"h": H, "levels": LEVELS, "disk": RADIUS, "carried": CARRY}
 
 

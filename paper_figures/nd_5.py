@@ -15,7 +15,7 @@ import numpy as np
 from jax import Array
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
 from paper_figures import stones
 from paper_figures.pictures import mosaic
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
 from paper_figures import pendulum
 from paper_figures.pictures import mosaic
 

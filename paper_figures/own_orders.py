@@ -3,8 +3,7 @@
 Error in (q, xi) on the constraint distribution at the end, against the step, for the unbalanced sleigh, the rolling
 disk and Suslov's problem with its attitude; the slopes of the lines through the points, in this order, stand behind
 each name. The reference integrates the papers' own equations. On the sleigh and Suslov's body EnergyExact is Hamel's
-scheme. Suslov's rotation matrix is nine redundant numbers, which the leapfrog refuses. Fast settings: every scheme on
-the sleigh, Hamel's of several orders on the others.
+scheme. Suslov's rotation matrix is nine redundant numbers, which the leapfrog refuses.
 """
 
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
 from discrete_hamel.schemes import weights
 from paper_figures import by_hand
 from paper_figures.pictures import mosaic
@@ -50,10 +49,6 @@ SCHEMES: dict[str, tuple[Any, str, str]] = {
     "Hamel, composed 6": (dh.Composed(HAMEL, weights=weights.KAHAN_LI_6), VERMILLION, "h"),
     "Hamel, composed 8": (dh.Composed(HAMEL, weights=weights.KAHAN_LI_8), VERMILLION, "*"),
 }
-FAST = {
-    "disk": ("Hamel, 0", "Hamel, 1/2", "Hamel, composed 4", "Hamel, composed 6", "Hamel, composed 8"),
-    "Suslov": ("Hamel, 0", "Hamel, 1/2", "Hamel, composed 4"),
-}
 Counts = dict[int, tuple[int, ...]]
 ON_SLEIGH: Counts = {1: (200, 400, 800, 1600), 2: (50, 100, 200, 400), 4: (50, 100, 200, 400), 6: (16, 20, 24, 32)}
 ON_DISK: Counts = {1: (800, 1600, 3200, 6400), 2: (100, 200, 400, 800), 4: (200, 400, 800), 6: (40, 48, 64, 80)}
@@ -68,12 +63,12 @@ PARAMETERS: dict[str, Any] = {
 } | {"schemes": {name: repr(scheme) for name, (scheme, *_) in SCHEMES.items()}}
 
 
-def compute(fast: bool) -> dict[str, Any]:
+def compute(_: bool) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for place, problem in PROBLEMS.items():
         system, q, xi, time, exact = problem
         end = exact(system, q, xi, time)
-        for name in (fast and FAST.get(place)) or SCHEMES:
+        for name in SCHEMES:
             if (name, place) == ("leapfrog", "Suslov"):
                 continue
             scheme = SCHEMES[name][0]

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLUE, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLUE, GREY, VERMILLION, style
 from paper_figures.pictures import mosaic
 from paper_figures.speeds import compiled, interleaved, plain, start
 

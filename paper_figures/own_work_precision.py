@@ -16,7 +16,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, style
 from paper_figures.pictures import mosaic
 from paper_figures.speeds import compiled, interleaved, start
 

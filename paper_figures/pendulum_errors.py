@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discrete_hamel.plots import style
+from discrete_hamel.drawing.plots import style
 from paper_figures import pendulum
 from paper_figures.pictures import mosaic
 
@@ -23,8 +23,8 @@ class Kept(NamedTuple):
         """Its relative errors at the nodes, at tau = 1/2 and off it."""
         xi, steps = pendulum.PAPER["xi"], pendulum.PAPER["steps"] * (1 if fast else 10)
         return {
-            "error": _error(pendulum.run(xi, steps), self.name),
-            "error_off_half": _error(pendulum.run(xi, OFF_HALF_STEPS, tau=OFF_HALF), self.name),
+            "error": error_of(pendulum.run(xi, steps), self.name),
+            "error_off_half": error_of(pendulum.run(xi, OFF_HALF_STEPS, tau=OFF_HALF), self.name),
         }
 
     def draw(self, data: dict[str, Any]) -> Any:
@@ -55,7 +55,8 @@ class Kept(NamedTuple):
         return found
 
 
-def _error(run: Any, name: str) -> np.ndarray:
+def error_of(run: Any, name: str) -> np.ndarray:
+    """The relative change of an invariant along a run."""
     values = run.invariants()[name]
     # gamma is of length one, but for the rounding of its initial data: the error is counted from the start.
     return (values - values[0]) / abs(values[0])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from discrete_hamel.plots import BLUE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLUE, VERMILLION, style
 from paper_figures import pendulum, spheres
 from paper_figures.pendulum import PENDULUM
 from paper_figures.pictures import mosaic

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
 from paper_figures import sleigh_checks
 from paper_figures.pictures import mosaic
 
@@ -23,6 +23,7 @@ PARAMETERS: dict[str, Any] = {
     "drawn offset": 1.2,
 }
 SLEIGH, CARRYING = sleigh_checks.SLEIGH, sleigh_checks.CARRYING
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 Place r of the sliding mass and momenta p1, p2 in the frame of (6.6)-(6.8), from r = 0: a closed curve, which p runs
 along to and fro while r swings. Dots: the 200 nodes of a period, closed to round-off; dark while r > 0, light while r <
-0. Grey: its projection, and the motions of four other initial p1.
+0. Grey: its projection, and the motions of four other initial p1. The frame is scaled by a power of J + m r^2, which
+gives p1 its unit. Dotted in time: whole multiples of tau, half a period.
 """
 
+from fractions import Fraction
 from typing import Any
 
 import jax
@@ -12,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREY, SKY, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, SKY, VERMILLION, style
 from paper_figures import sleigh_oscillator as oscillator
 from paper_figures.pictures import mosaic
 
@@ -24,6 +26,9 @@ PARAMETERS: dict[str, Any] = oscillator.PARAMETERS | {
     "others": (0.6, 0.9, 1.2, 1.8),
     "steps": 200,
 }
+# p1 = (J + m r^2)^(1 - m / (2 (M + m))) theta'.
+POWER = 1 - Fraction(oscillator.MASS) / (2 * Fraction(oscillator.TOTAL))
+UNITS = {"r": "m", "p1": f"(kg m$^2$)$^{{{POWER}}}$/s", "p2": "kg m/s"}
 RESTING = np.array([(0.7, -0.4), (1.5, 0.3), (-2.0, 1.0)])  # (p1, p2) with r = r' = 0
 REFLECTIONS = {"(i)": (1, -1, 1), "(ii)": (-1, 1, -1)}  # of (r, p1, p2)
 
@@ -111,21 +116,24 @@ def draw(data: dict[str, Any]) -> Any:
     with style():
         space: dict[Any, Any] = {"space": {"projection": "3d"}}
         layout = [["space", "r"], ["space", "p1"], ["space", "p2"]]
-        drawing, axes = mosaic(layout, size=(7.2, 4.2), width_ratios=[1.5, 1], per_subplot_kw=space)
+        drawing, axes = mosaic(layout, size=(7.0, 4.2), width_ratios=[1.5, 1], per_subplot_kw=space)
         drawing.get_layout_engine().set(wspace=0.14)  # the layout does not see the labels in space
         _closed(axes["space"], data)
-        period = data["period"]
-        for name, unit in (("r", "m"), ("p1", ""), ("p2", "kg m/s")):
+        period = float(data["period"])
+        for i, (name, unit) in enumerate(UNITS.items()):
             ax = axes[name]
-            ax.axvline(0, color=GREY, linewidth=0.6)
-            for t, values in ((data["t"], data[name]), (-data["t"], data["backward"][["r", "p1", "p2"].index(name)])):
+            for multiple in (-1, -0.5, 0, 0.5, 1):
+                ax.axvline(multiple * period, color=GREY, linewidth=0.8, linestyle=":")
+            for t, values in ((data["t"], data[name]), (-data["t"], data["backward"][i])):
                 ax.plot(t, values, color=BLUE)
-            label = name if name == "r" else f"p_{name[1]}"
-            ax.set(ylabel=f"${label}$ [{unit}]" if unit else f"${label}$", xlim=(-period, period))
-            ax.set_xticks(period * np.array([-1, -0.5, 0, 0.5, 1]), [])
-        axes["p2"].set_xticklabels([r"$-2\tau$", r"$-\tau$", "0", r"$\tau$", r"$2\tau$"])
-        axes["p2"].set_xlabel("$t$")
+            ax.set(ylabel=f"${_letter(name)}$ [{unit}]", xlim=(-1.02 * period, 1.02 * period))
+            ax.tick_params(labelbottom=name == "p2")
+        axes["p2"].set_xlabel(rf"$t$ [s], $\tau = {period / 2:.3f}$ s")
     return drawing
+
+
+def _letter(name: str) -> str:
+    return name if name == "r" else f"p_{name[1]}"
 
 
 def _closed(ax: Any, data: dict[str, Any]) -> None:
@@ -137,7 +145,7 @@ def _closed(ax: Any, data: dict[str, Any]) -> None:
     for side, color in ((r >= -1e-9, BLUE), (r < 0, SKY)):
         ax.plot(*(np.where(side, x, np.nan) for x in (r, p1, p2)), ".", color=color, markersize=3)
     ax.plot(r[:1], p1[:1], p2[:1], "o", color=VERMILLION, markersize=4)
-    ax.set(xlabel="$r$ [m]", ylabel="$p_1$", zlabel="$p_2$ [kg m/s]", zlim=(0, 2))
+    ax.set(xlabel="$r$ [m]", ylabel=f"$p_1$ [{UNITS['p1']}]", zlabel="$p_2$ [kg m/s]", zlim=(0, 2))
     ax.set(xticks=(-0.5, 0, 0.5), yticks=(0.6, 1, 1.4, 1.8), zticks=(0, 0.5, 1, 1.5, 2))
     ax.tick_params(labelsize=7, pad=0)
     ax.zaxis.labelpad = -2

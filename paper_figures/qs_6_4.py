@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel.plots import BLACK, BLUE, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, VERMILLION, style
 from paper_figures import sleigh_oscillator as oscillator
 from paper_figures.pictures import mosaic
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION, style
-from discrete_hamel.systems import outlines
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION, style
+from discrete_hamel.systems._blocks import outlines
 from paper_figures import disk_checks, spheres
 from paper_figures.disk_checks import DISK
 from paper_figures.pictures import mosaic
@@ -28,6 +28,7 @@ PARAMETERS: dict[str, Any] = {name: getattr(DISK, name) for name in ("mass", "ra
 LEANS = 1.45  # rad: range on which the hidden momenta are found
 NEAR = 1e-3  # rad from falling flat
 SEEN = spheres.view(-24, 24)
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

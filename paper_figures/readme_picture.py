@@ -1,12 +1,13 @@
-"""The README's picture: the figure of the sleigh's path, small. `python -m paper_figures.readme_picture FILE`"""
+"""The README's picture: the figure of the sleigh's path. `python -m paper_figures.readme_picture FILE`"""
 
 import sys
 
+from discrete_hamel import plots
 from paper_figures import sleigh_path
 
 
 def main(where: str) -> None:
-    sleigh_path.draw(sleigh_path.compute(fast=True)).savefig(where, dpi=110)
+    plots.save(sleigh_path.draw(sleigh_path.compute(fast=True)), where)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.plots import BLACK, BLUE, GREEN, VERMILLION, style
+from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, VERMILLION, style
 from paper_figures.pictures import mosaic
 
 PARAMETERS: dict[str, Any] = {
@@ -22,6 +22,7 @@ PARAMETERS: dict[str, Any] = {
     "h": 0.01,
 }
 COLORS = (BLUE, VERMILLION, GREEN)
+COLUMN = True
 
 
 def compute(fast: bool) -> dict[str, Any]:

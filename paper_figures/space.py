@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel.plots import BLACK, GREY
+from discrete_hamel.drawing.plots import BLACK, GREY
 from paper_figures import drawings
 
 

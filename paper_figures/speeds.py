@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 
 import discrete_hamel as dh
-from discrete_hamel import checks, loops
-from discrete_hamel.kernel.choice import chunk, stepper_for
+from discrete_hamel.compiler.paths import chunk, stepper_for
+from discrete_hamel.runs import loop as loops
+from discrete_hamel.runs import validation as checks
 
 
 def interleaved(runs: Mapping[Any, Callable[[], Any]], rounds: int, patience: float = 4.0) -> dict[Any, float]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel.plots import BLUE, GREY, VERMILLION
+from discrete_hamel.drawing.plots import BLUE, GREY, VERMILLION
 
 
 def view(azimuth: float, elevation: float) -> np.ndarray:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel.plots import BLACK, BLUE, VERMILLION
+from discrete_hamel.drawing.plots import BLACK, BLUE, VERMILLION
 from paper_figures import space
 from paper_figures.drawings import blank
 from paper_figures.spheres import view

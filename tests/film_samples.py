@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.animate import scenes
+from discrete_hamel.drawing.films import scenes
 
 
 @cache

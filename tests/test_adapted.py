@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.adapted import Graph, Reflections
+from discrete_hamel.mechanics.adapted_frames import Graph, Reflections
 
 N, K = 4, 2
 

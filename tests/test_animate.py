@@ -16,11 +16,11 @@ from film_samples import sampled
 from scipy.spatial.transform import Rotation
 
 import discrete_hamel as dh
-from discrete_hamel.animate import pieces, scenes, timing
-from discrete_hamel.animate.cameras import FromAbove, looking_at
-from discrete_hamel.animate.painter import Painter
-from discrete_hamel.animate.pieces import Eye
-from discrete_hamel.systems import outlines
+from discrete_hamel.drawing.films import pieces, scenes, timing
+from discrete_hamel.drawing.films.cameras import FromAbove, looking_at
+from discrete_hamel.drawing.films.painter import Painter
+from discrete_hamel.drawing.films.pieces import Eye
+from discrete_hamel.systems._blocks import outlines
 
 
 def test_nothing_of_one_frame_stays_in_the_next():
@@ -224,5 +224,5 @@ def test_a_picture_at_one_node():
 
 
 def test_matplotlib_is_not_loaded_before_a_film():
-    code = "import sys, discrete_hamel, discrete_hamel.animate.writers; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, discrete_hamel, discrete_hamel.drawing.films.writers; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

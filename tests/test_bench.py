@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discrete_hamel import cli
-from discrete_hamel.commands import bench
+from discrete_hamel.cli import bench
 
 ROOT = Path(__file__).parents[1]
 WHY = "the benchmarks are not part of what is distributed"

@@ -1,13 +1,20 @@
 """The command line: what it prints, what it writes, how it refuses, and its exit status."""
 
+import errno
+import os
 import re
+import subprocess
 import sys
 
 import numpy as np
 import pytest
+from jax.errors import JaxRuntimeError
 
 import discrete_hamel as dh
-from discrete_hamel import calls, cli, names
+from discrete_hamel import cli
+from discrete_hamel.cli import names, run
+from discrete_hamel.cli import values as calls
+from discrete_hamel.runs.storage import files
 from paper_figures import FIGURES
 
 
@@ -176,6 +183,12 @@ def test_a_typo_names_the_nearest(line, nearest, capsys):
         ("run ChaplyginSleigh --q 0 0 zero", "--q takes numbers"),
         ("run ChaplyginSleigh --q 0 0 0 --xi 1 0 --v 1 0 0", "give the initial velocity once"),
         ("run ChaplyginSleigh --h 0", "not zero"),
+        pytest.param(f"run ChaplyginSleigh --set mass={'-' * 100_000}1", "...' is not a number", id="many signs"),
+        pytest.param(f"run ChaplyginSleigh --set mass={'(' * 3000}", "(((...' is not a number", id="many brackets"),
+        pytest.param(f"run ChaplyginSleigh --scheme {'Gauss(' * 3000}", "...' is not a scheme", id="many calls"),
+        pytest.param(f"run ChaplyginSleigh --scheme 1+{'-' * 100_000}1", "is not a scheme", id="a scheme of signs"),
+        ("run NSpherePendulum --set dimension=1", "must be at least 2; it is 1"),
+        ("run NSpherePendulum --set mass=1e999", "is not finite"),
         ("run ChaplyginSleigh --scheme open('x')", "no scheme 'open'"),
         ("run ChaplyginSleigh --scheme DiscreteHamel(1,2,3)", "cannot be made"),
     ],
@@ -218,3 +231,45 @@ def test_help(line, capsys):
 def test_no_command_is_refused(capsys):
     assert cli.main([]) == 2
     assert "discrete-hamel run ChaplyginSleigh" in capsys.readouterr().err  # with what there is
+
+
+@pytest.mark.parametrize(
+    "failure", [MemoryError(), JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 8 bytes.")]
+)
+def test_no_memory_is_said_in_a_sentence(failure, capsys, monkeypatch):
+    def out_of_memory(*_, **__):
+        raise failure
+
+    monkeypatch.setattr(dh, "simulate", out_of_memory)
+    assert cli.main(["run", "ChaplyginSleigh"]) == 1
+    assert re.search("out of memory.*", capsys.readouterr().err, flags=re.IGNORECASE)
+
+
+def test_a_run_beyond_the_memory_is_refused_before_it(capsys, monkeypatch):
+    monkeypatch.setattr(dh, "simulate", lambda *_, **__: pytest.fail("it ran"))
+    monkeypatch.setattr(run, "memory", lambda: 1e9)
+    assert cli.main(["run", "ChaplyginSleigh", "--steps", "100000000"]) == 2
+    shown = capsys.readouterr().err
+    assert "100000001 nodes need 5.6 GB at least, and there are 1.0" in shown
+    thinned = re.search(r"--save-every (\d+)", shown)[1]
+    with pytest.raises(pytest.fail.Exception, match="it ran"):
+        cli.main(["run", "ChaplyginSleigh", "--steps", "100000000", "--save-every", thinned])
+
+
+def test_a_full_disk_is_spoken_of_and_nothing_is_left(tmp_path, capsys, monkeypatch):
+    def full(path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"{path}.part")
+
+    monkeypatch.setattr(files, "flushed", full)
+    assert cli.main(["run", "ChaplyginSleigh", "--steps", "5", "--save", str(tmp_path / "run.zarr")]) == 2
+    shown = capsys.readouterr().err
+    assert f"no store can be made at {tmp_path / 'run.zarr'}: No space left on device" in shown
+    assert ".part" not in shown
+    assert os.listdir(tmp_path) == []
+
+
+def test_figures_are_listed_under_oo():
+    line = [sys.executable, "-OO", "-m", "discrete_hamel.cli", "figures", "--list"]
+    shown = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert set(FIGURES) <= set(shown.stdout.split())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel import progress
+from discrete_hamel._support import progress
 from discrete_hamel.analysis import trend
 
 SLEIGH = dh.systems.ChaplyginSleigh()

@@ -7,7 +7,9 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from paper_figures import FIGURES, gallery, page
+from test_pictures import printable, resolution
+
+from paper_figures import FIGURES, gallery, page, pictures
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -27,17 +29,27 @@ def test_figure(name, tmp_path, monkeypatch):
         assert json.loads(str(stored["about"]))["versions"]["discrete_hamel"]
         assert set(stored) > {"about"}
         assert all(np.all(np.isfinite(stored[key])) for key in stored if key != "about")
-    everything_is_inside(drawings[0])
+    for drawing in drawings:
+        everything_is_inside(drawing)
+    stems = [name, *([f"{name}_column"] if getattr(module, "COLUMN", False) else [])]
+    assert len(drawings) == len(stems)
+    for stem, drawing in zip(stems, drawings, strict=True):
+        assert printable(tmp_path / f"{stem}.pdf")
+        dots, across, up = resolution(tmp_path / f"{stem}.png")
+        assert dots == 200
+        np.testing.assert_allclose([across, up], 200 * drawing.get_size_inches(), atol=1)
+        assert stem == name or drawing.get_size_inches()[0] == pictures.COLUMN
 
 
 def everything_is_inside(drawing):
-    """No axes are empty, and no label is cut off."""
+    """No axes are empty, and no label or legend is cut off."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(drawing).draw()
     page_box = drawing.bbox
     for ax in drawing.axes:
         texts = [ax.xaxis.label, ax.yaxis.label, ax.title] if ax.axison else [ax.title]
+        texts += [text for legend in (ax.get_legend(), *drawing.legends) if legend for text in legend.get_texts()]
         for text in (text for text in texts if text.get_text()):
             box = text.get_window_extent()
             assert page_box.x0 <= box.x0, text

@@ -18,9 +18,9 @@ from film_samples import sampled
 from PIL import Image, ImageSequence
 
 import discrete_hamel as dh
-from discrete_hamel.animate import player, scenes, timing, writers
-from discrete_hamel.animate.painter import Painter
-from discrete_hamel.progress import Progress
+from discrete_hamel._support.progress import Progress
+from discrete_hamel.drawing.films import player, scenes, timing, writers
+from discrete_hamel.drawing.films.painter import Painter
 
 
 def test_a_gif_has_its_frames(tmp_path):

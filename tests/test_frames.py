@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import DISK, PROBLEMS, SE2, SLEIGH, SO3, disk_bracket
 
-from discrete_hamel import frames
+from discrete_hamel.mechanics import frames
 
 SMALL = st.floats(-0.5, 0.5)
 

@@ -1,4 +1,4 @@
-"""Imports point downwards only, every public name says what it is, and no file is too long to read."""
+"""The house: imports point downwards, every public name says what it is, and what a geometer reads stays short."""
 
 import ast
 import inspect
@@ -11,44 +11,52 @@ import pytest
 import discrete_hamel as dh
 
 PACKAGE = Path(dh.__file__).parent
-# From the ground up: a module may import from its own layer's folder and from layers below it.
-LAYERS = (
-    {"pytrees", "failures", "progress", "interrupts", "inputs", "units"},
-    {"newton", "frames", "adapted", "programs"},
-    {"system", "charts"},
-    {"nonlinear_systems"},
-    {"gibbs_appell"},
-    {"hamel", "constructors", "around", "singular_states"},
-    {"prescribed"},
-    {"systems", "schemes", "forces", "nonlinear_data", "gauss_principle", "linear_velocities"},
-    {"kernel", "shapes", "many_coordinates", "refusals"},
-    {"checks", "diagnosis", "trajectory"},
-    {"records"},
-    {"loops", "stores", "references", "balances"},
-    {"simulation", "archive"},
-    {"analysis", "control", "ensembles", "fields"},
-    {"plots", "animate", "calls", "names", "launch"},
-    {"bench", "commands"},
-    {"cli"},
+# In reading order, as in docs/architecture.md. A module may import from its own room and from rooms before it.
+ROOMS = (
+    "_support",
+    "mechanics",
+    "schemes",
+    "systems",
+    "fields",
+    "compiler",
+    "runs",
+    "analysis",
+    "control",
+    "drawing",
+    "cli",
 )
-HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
+NEIGHBOURS = {"schemes": "systems", "systems": "schemes", "analysis": "control", "control": "analysis"}  # strangers
+SHELVES = {  # inside a room, in order; "" are the files that lie in the room itself
+    "compiler": ("graph", "simplifying", "reading", "step", "native", "lanes", "gradients", ""),
+    "analysis": ("symmetry", "equilibria", "motion", "geometry", ""),
+}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
-def place(path: Path) -> str:
-    """The module of the top level, or the folder, that a file belongs to."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def place(path: Path) -> tuple[str, str]:
+    """The room that a file lies in, and its shelf there."""
+    room, *rest = path.relative_to(PACKAGE).parts
+    return room, rest[0] if len(rest) > 1 else ""
+
+
+def home(name: str) -> tuple[str, str]:
+    """The same of a module's dotted name."""
+    _, *parts = name.split(".")
+    whole = PACKAGE.joinpath(*parts)
+    return place(whole / "__init__.py" if whole.is_dir() else whole.with_suffix(".py"))
 
 
 def imported(path: Path) -> set[str]:
-    """What a file imports of the package when it is loaded; imports inside functions are asked for later, by choice."""
+    """The modules that a file imports when it is loaded; those inside functions are loaded later, by choice."""
     found = set()
-    for node in ast.parse(path.read_text()).body:
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            whole = node.module == "discrete_hamel"
-            names = [f"discrete_hamel.{alias.name}" for alias in node.names] if whole else [node.module]
-        found |= {name.split(".")[1] if "." in name else "the package" for name in names if of_us(name)}
+    tree = ast.parse(path.read_text())
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if of_us(alias.name)}
+        elif isinstance(node, ast.ImportFrom) and node.module and of_us(node.module):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if is_module(inner) else node.module)
     return found
 
 
@@ -56,27 +64,60 @@ def of_us(name: str) -> bool:
     return name.split(".")[0] == "discrete_hamel"
 
 
+def is_module(name: str) -> bool:
+    whole = PACKAGE.joinpath(*name.split(".")[1:])
+    return whole.is_dir() or whole.with_suffix(".py").exists()
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_the_rooms_are_the_folders():
+    assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(ROOMS)
+    assert [path.name for path in PACKAGE.glob("*.py")] == ["__init__.py"]
+    for room, shelves in SHELVES.items():
+        folders = {path.name for path in (PACKAGE / room).iterdir() if path.is_dir() and path.name != "__pycache__"}
+        assert folders == set(shelves) - {""}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_downwards(path):
-    here = place(path)
-    assert here in HEIGHT, f"{here} has no layer: give it one"
-    top = HEIGHT["plots"]
-    for name in imported(path) - {here}:
-        if name == "the package":
-            assert HEIGHT[here] >= top, f"{here} imports the whole package"
-        elif HEIGHT[here] >= top:
-            assert HEIGHT.get(name, 0) <= HEIGHT[here]
-        else:
-            assert HEIGHT[name] < HEIGHT[here], f"{here} imports {name}, which is not below it"
+    room, shelf = place(path)
+    for name in imported(path):
+        if name == "discrete_hamel":
+            assert room == "cli", f"{dotted(path)} imports the whole package"
+            continue
+        other, there = home(name)
+        assert ROOMS.index(other) <= ROOMS.index(room), f"{name} is above {room}"
+        assert NEIGHBOURS.get(room) != other, f"{room} and {other} do not know each other"
+        if other == room and room in SHELVES:
+            order = SHELVES[room]
+            assert order.index(there) <= order.index(shelf), f"{name} is above {room}/{shelf}"
 
 
-def test_no_cycle_is_hidden_in_a_folder():
-    """systems know no scheme, and schemes no system of the catalogue."""
-    for path in MODULES:
-        if place(path) == "systems":
-            assert "schemes" not in imported(path)
-        if place(path) == "schemes":
-            assert "systems" not in imported(path)
+def test_no_module_imports_itself_by_others():
+    """No cycle: a depth-first walk over what is imported on loading never meets the way it came."""
+    graph = {dotted(path): imported(path) for path in MODULES}
+    done: set[str] = set()
+
+    def walk(name: str, way: tuple[str, ...]) -> None:
+        assert name not in way, f"a cycle: {' -> '.join([*way[way.index(name) :], name])}"
+        if name not in done:
+            for other in graph.get(name, ()):
+                walk(other, (*way, name))
+            done.add(name)
+
+    for name in graph:
+        walk(name, ())
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_room_says_what_lives_there(room):
+    text = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text()))
+    assert text
+    assert len(text) > 40
 
 
 @pytest.mark.parametrize("name", dh.__all__)
@@ -93,20 +134,35 @@ def test_catalogue_is_documented(name):
     assert len(inspect.getdoc(getattr(dh.systems, name))) > 100
 
 
-def test_no_public_name_is_that_of_its_module():
-    modules = {path.stem for path in PACKAGE.glob("*.py")}
-    for name in set(dh.__all__) - {"systems"}:
-        assert not (name in modules and inspect.getmodule(getattr(dh, name)).__name__.endswith(f".{name}"))
+def test_what_is_public_is_what_dir_lists():
+    assert set(dir(dh)) == {*dh.__all__, "__version__"}
+    assert len(set(dh.__all__)) == len(dh.__all__)
 
 
-def test_importing_the_library_loads_no_optional_package():
-    code = (
-        "import sys, discrete_hamel; print([m for m in ('matplotlib', 'xarray', 'zarr', 'pytest') if m in sys.modules])"
-    )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert out.strip() == "[]"
+def test_the_stub_for_type_checkers_says_the_same():
+    """`__init__` loads names when they are first used, which no type checker can follow: it reads `__init__.pyi`."""
+    said = set()
+    for node in ast.parse((PACKAGE / "__init__.pyi").read_text()).body:
+        if isinstance(node, ast.ImportFrom) and of_us(node.module):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                said.add((alias.asname or alias.name, inner if is_module(inner) else node.module))
+    homes = {name: f"discrete_hamel.{module}" for name, module in {**dh._HOME, **dh.MODULES}.items()}
+    assert said == set(homes.items())
+
+
+def test_importing_the_library_loads_nothing_that_only_some_need():
+    code = "import sys, discrete_hamel as dh; dh.simulate; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"matplotlib", "xarray", "zarr", "pytest", "scipy.optimize", "scipy.integrate"} & set(loaded)
+    assert not [name for name in loaded if name.startswith(("discrete_hamel.analysis", "discrete_hamel.drawing"))]
+
+
+def test_importing_the_package_alone_loads_none_of_its_rooms():
+    code = "import sys, discrete_hamel; print(*[m for m in sys.modules if m.startswith('discrete_hamel.')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
 def test_files_are_short():
     lengths = {str(path.relative_to(PACKAGE)): len(path.read_text().splitlines()) for path in MODULES}
-    assert {name: lines for name, lines in lengths.items() if lines > 300} == {}
+    assert {name: lines for name, lines in lengths.items() if lines > 400} == {}

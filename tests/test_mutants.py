@@ -10,7 +10,7 @@ import pytest
 from problems import DISK, PENDULUM, SLEIGH, Problem
 
 import discrete_hamel as dh
-from discrete_hamel.hamel import balance, full
+from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.schemes import Scheme, State
 
 

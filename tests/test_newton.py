@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import brentq
 
 import discrete_hamel as dh
-from discrete_hamel.newton import root
+from discrete_hamel.mechanics.newton import root
 
 EPS = np.finfo(float).eps
 

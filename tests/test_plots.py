@@ -14,7 +14,7 @@ from matplotlib import pyplot
 
 import discrete_hamel as dh
 from discrete_hamel import plots
-from discrete_hamel.plots import quantities
+from discrete_hamel.drawing.plots import quantities
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +222,7 @@ def test_the_style_is_left_behind(sleigh):
 
 
 def test_matplotlib_is_not_imported_before_something_is_drawn():
-    code = "import sys, discrete_hamel, discrete_hamel.plots, discrete_hamel.cli; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, discrete_hamel.drawing.plots, discrete_hamel.cli; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -1,4 +1,7 @@
-"""Steady rolling of the disk is steady under (D) for every tau, in an invariant frame; in another it is not."""
+"""Steady motions are steady under (D) for every tau if the frame is invariant and the group only translates; else not.
+
+The rolling disk for the first hypothesis, circular Kepler orbits in Cartesian and polar coordinates for the second.
+"""
 
 import jax.numpy as jnp
 import numpy as np
@@ -84,3 +87,64 @@ def test_a_frame_that_is_not_invariant_loses_it(tau, order):
     assert lost[-1] > 1e-7
     assert slopes(1 / counts, lost) == pytest.approx(order, abs=0.15)
     assert lean_lost(DISK, STEADY, 400, tau) < 1e-11
+
+
+# --- the second hypothesis: q' = -q / |q|^3 (or -q), with the frame (e_r, J q), which turns with q ---
+
+
+def radial(q):
+    r = jnp.sqrt(q @ q)
+    return jnp.stack([q / r, jnp.stack([-q[1], q[0]])], axis=1)
+
+
+KEPLER = dh.from_velocities(lambda q, v: 0.5 * v @ v + 1 / jnp.sqrt(q @ q), radial, 2)
+POLAR = dh.from_velocities(lambda q, v: 0.5 * (v[0] ** 2 + (q[0] * v[1]) ** 2) + 1 / q[0], lambda q: jnp.eye(2), 2)
+SPRING = dh.from_velocities(lambda q, v: 0.5 * v @ v - 0.5 * q @ q, radial, 2)
+TURN_OF_THE_PLANE = {"turn": np.array([[0.0, -1.0], [1.0, 0.0]])}
+
+
+def radii(system, rate, h, steps, tau=0.5, r=1.0):
+    run = dh.simulate(system, q=[r, 0.0], xi=[0.0, rate], h=h, steps=steps, scheme=dh.DiscreteHamel(tau=tau))
+    return run.q[:, 0] if system is POLAR else np.hypot(*run.q.T)
+
+
+@pytest.mark.parametrize(
+    ("system", "symmetries", "epicyclic"),
+    [(KEPLER, TURN_OF_THE_PLANE, 1), (POLAR, [1], 1), (SPRING, TURN_OF_THE_PLANE, 2)],
+)
+def test_circles_are_relative_equilibria_with_constant_xi(system, symmetries, epicyclic):
+    """What fails below is not the frame. Rates: 0 of the family, +-i of Kepler's ellipse, +-2i of a spring's."""
+    found = dh.spectrum(system, [1.0, 0.0], [0.0, 1.0], symmetries=symmetries)
+    rates = found.rates[np.argsort(found.rates.imag)]
+    assert rates == pytest.approx(np.array([-1j, 0, 1j]) * epicyclic, abs=1e-12)
+    assert dh.vector_field(system, [1.0, 0.0], [0.0, 1.0])[1] == pytest.approx([0, 0], abs=1e-15)
+
+
+@pytest.mark.parametrize("tau", TAUS)
+def test_circles_in_polar_coordinates_are_kept(tau):
+    assert np.ptp(radii(POLAR, 1.0, 0.4, 500, tau)) < 1e-12 * 500**0.5
+
+
+@pytest.mark.parametrize(("tau", "order"), [(0.0, 1), (0.5, 2), (1.0, 1)])
+@pytest.mark.parametrize("system", [KEPLER, SPRING], ids=["Kepler", "spring"])
+def test_circles_in_cartesian_coordinates_are_lost(system, tau, order):
+    """From (r, omega) of a circle of (H): q_{k+tau} on the chord lies inside it."""
+    counts = np.array([50, 100, 200])
+    lost = [np.ptp(radii(system, 1.0, 1.0 / n, n, tau)) for n in counts]
+    assert lost[-1] > 1e-6
+    assert slopes(1 / counts, lost) == pytest.approx(order, abs=0.1)
+
+
+@pytest.mark.parametrize(("h", "loss"), [(0.4, 3.7e-3), (0.2, 9.3e-4), (0.1, 2.3e-4)])
+def test_the_circles_that_the_scheme_has_instead(h, loss):
+    """At tau = 1/2 and one r, by hand: r_mid = r cos(theta / 2), tan(theta / 2) = h omega_h / 2, r_mid^3 omega_h^2 = 1;
+
+    hence omega_h = omega (1 + (h omega_h / 2)^2)^(3/4); relative to omega, about (3/16) (h omega)^2. Here r = 2.
+    """
+    rate = turning = 2.0**-1.5
+    for _ in range(50):
+        turning = rate * (1 + (h * turning / 2) ** 2) ** 0.75
+    assert turning / rate - 1 == pytest.approx(loss, rel=0.03)
+    node = turning / (1 + (h * turning / 2) ** 2)  # p = r_mid^2 omega_h = r^2 xi at the node
+    assert np.ptp(radii(KEPLER, node, h, 400, r=2.0)) < 1e-13
+    assert np.ptp(radii(KEPLER, rate, h, 400, r=2.0)) > loss

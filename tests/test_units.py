@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel import units
-from discrete_hamel.names import catalogue
+from discrete_hamel.cli.names import catalogue
+from discrete_hamel.systems._blocks import units
 
 # Written without dimensions: masses or lengths of 1 are left out of their equations.
 PURE = {"ChargedNonholonomicParticle", "ContactOscillator", "EulerPoincare", "EulerPoincareSuslov", "Gearbox"} | {

@@ -11,7 +11,7 @@ from jax import Array
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.fields.string import String
 from discrete_hamel.fields.tension import tension
-from discrete_hamel.system import System
+from discrete_hamel.mechanics.system import System
 
 
 class AlongAndAcross(System):

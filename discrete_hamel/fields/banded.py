@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from discrete_hamel.newton import MAX_ITERATIONS, SMALL, Report, finished, sane
+from discrete_hamel.mechanics.newton import MAX_ITERATIONS, SMALL, Report, finished, sane
 
 Linear = Callable[[Array], Array]
 

@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.pytrees import static
 from discrete_hamel.fields import maps
 from discrete_hamel.fields.following import across_links, drawn, drawn_along, followed, laid_behind, trailed
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
-from discrete_hamel.pytrees import static
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import parameters
 
 
 class ConstrainedString(System):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from discrete_hamel.pytrees import Pytree, static
+from discrete_hamel._support.pytrees import Pytree, static
 
 
 class Free(Pytree):

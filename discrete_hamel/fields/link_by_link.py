@@ -6,10 +6,10 @@ import jax
 from jax import Array
 
 from discrete_hamel.fields import maps
-from discrete_hamel.hamel import full
-from discrete_hamel.newton import root
+from discrete_hamel.mechanics.hamel import full
+from discrete_hamel.mechanics.newton import root
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
-from discrete_hamel.system import System
 
 NEEDED = ("velocity", "quasivelocity", "after")
 

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.hamel import full
+from discrete_hamel.mechanics.hamel import full
 
 
 def balance(system: Any, q: Array, xi: Array) -> tuple[Array, Array]:

@@ -10,8 +10,8 @@ from discrete_hamel.fields import banded
 from discrete_hamel.fields.along_and_across import AlongAndAcross
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.fields.tension import outer_forces, tension, tension_rows
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
-from discrete_hamel.system import System
 
 REACH = 3  # points that the equations at a point look ahead or back, at most: so many make a block
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.fields import banded
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
-from discrete_hamel.system import System
 
 NEEDED = ("velocity", "coadjoint", "of_points")
 

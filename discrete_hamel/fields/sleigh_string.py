@@ -12,8 +12,8 @@ from jax import Array
 from discrete_hamel.fields import maps
 from discrete_hamel.fields.following import across_links, drawn, drawn_along, followed, laid_behind, trailed
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import parameters
 from discrete_hamel.systems.sleighs import motions_of_plane, platform
 
 

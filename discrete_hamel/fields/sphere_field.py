@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import parameters
 
 
 class SphereField(System):
@@ -87,6 +87,9 @@ class SphereField(System):
             )
         return {"q": u.ravel(), "xi": np.cross(u, v).ravel()}
 
+    def holonomic(self, q: Array) -> Array:
+        return jnp.sum(q.reshape(-1, 3) ** 2, axis=1) - 1
+
     def invariants(self) -> dict[str, Invariant]:
         found = {
             f"angular momentum {axis}": Invariant(
@@ -97,7 +100,9 @@ class SphereField(System):
         }
         return found | {
             "off the sphere": Invariant(
-                lambda q, xi: jnp.max(jnp.abs(jnp.linalg.norm(q.reshape(-1, 3), axis=1) - 1)), "exact"
+                lambda q, xi: jnp.max(jnp.abs(jnp.linalg.norm(q.reshape(-1, 3), axis=1) - 1)),
+                "exact",
+                ("frame", "velocity"),
             ),
             "spin": Invariant(
                 lambda q, xi: jnp.max(jnp.abs(jnp.sum(q.reshape(-1, 3) * xi.reshape(-1, 3), axis=1))), "exact"

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.pytrees import static
 from discrete_hamel.fields.ends import Driven, Fixed, Free
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square, strung
-from discrete_hamel.pytrees import static
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import parameters
 
 PARALLEL = 1e-12  # sine of the angle between two links below which they are taken for parallel
 

@@ -9,8 +9,8 @@ from jax import Array, lax
 from discrete_hamel.fields import banded
 from discrete_hamel.fields.ends import Free
 from discrete_hamel.fields.string import String
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
-from discrete_hamel.system import System
 
 
 class TridiagonalTension(Scheme):

@@ -7,18 +7,22 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.pytrees import static
-from discrete_hamel.system import Invariant, System
+from discrete_hamel._support.pytrees import static
+from discrete_hamel.mechanics.system import Invariant, System
 
 
 class TorusFlow(System):
     """Euler's equations for an ideal fluid on the torus (2 pi x 2 pi), truncated to su(N), N odd.   [HE] Example 3.1
 
-    The vorticity sum_n w_n exp(i n.x) with |n_1|, |n_2| <= (N - 1) / 2, as a Lie-Poisson system whose bracket is that
-    of N x N matrices T_n instead of functions: the sines of n x m become those of Zeitlin,
+    The stream function psi and the vorticity w = -Lap psi = sum_n w_n exp(i n.x) of the velocity (psi_y, -psi_x), with
+    |n_1|, |n_2| <= (N - 1) / 2, as a Lie-Poisson system whose bracket is that of N x N matrices T_n instead of
+    functions: the sines of n x m become those of Zeitlin,
 
         [T_n, T_m] = -(N / 2 pi) sin(2 pi (n x m) / N) T_{n+m mod N}  ->  -(n x m) T_{n+m} = {e^in.x, e^im.x}
-        p' = [xi, p]*,   l = sum_n |xi_n|^2 |n|^2 / 2,   p_n = |n|^2 xi_n = w_n      (reduced: q is empty)
+        w' = {psi, w}:   p' = [xi, p]* with c = -{ , },   l = sum_n |xi_n|^2 |n|^2 / 2,   p_n = |n|^2 xi_n = w_n
+
+    (reduced: q is empty). The sign of c is that of right-invariant fields, as a fluid's are: the symmetry is that its
+    parts may be named anew. Vortices of positive w turn counter-clockwise, and two of them about each other so.
 
     Quasi-velocities: real amplitudes of cos(n.x) and sin(n.x) of the stream function, n in a half plane. Energy and the
     enstrophy sum |w_n|^2 are exact; tr W^3, .., tr W^N, W = sum w_n T_n, are constants of the motion that the scheme
@@ -45,7 +49,7 @@ class TorusFlow(System):
         return jnp.zeros((0, self.rank))
 
     def structure(self, q: Array) -> Array:
-        return jnp.asarray(sine_bracket(self.size))
+        return -jnp.asarray(sine_bracket(self.size))
 
     def matrix(self, p: Array) -> Array:
         """W of the momentum p, the vorticity."""

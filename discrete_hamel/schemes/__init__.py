@@ -13,8 +13,8 @@ from discrete_hamel.schemes.rattle import Rattle
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.staggered import StaggeredHamel
-from discrete_hamel.schemes.step_density import TimeTransformed
 from discrete_hamel.schemes.stormer_verlet import StormerVerlet
+from discrete_hamel.schemes.varying_step import TimeTransformed
 
 __all__ = [
     "Composed",

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from discrete_hamel.newton import Report
+from discrete_hamel.mechanics.newton import Report
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme
 from discrete_hamel.schemes.weights import Weights, optimised
-from discrete_hamel.system import System
 
 
 class Composed(Scheme):

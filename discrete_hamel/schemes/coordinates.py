@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel import frames
-from discrete_hamel.system import System
+from discrete_hamel.mechanics import frames
+from discrete_hamel.mechanics.system import System
 
 DEPENDENT = 1e8  # condition of a frame from which its fields are dependent
 

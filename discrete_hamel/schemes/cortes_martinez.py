@@ -6,10 +6,10 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.hamel import full
+from discrete_hamel.mechanics.hamel import full
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.coordinates import momentum_and_force, need_independent, refuse_dependent
 from discrete_hamel.schemes.scheme import Scheme, State
-from discrete_hamel.system import System
 
 
 class _Where:

@@ -6,20 +6,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.hamel import balance, full
-from discrete_hamel.schemes.increments import affine, increment, response
-from discrete_hamel.schemes.scheme import CompensatedState, Scheme, State, carried
-from discrete_hamel.system import System
-
-
-class _AtHalf:
-    """A property of the method that holds at tau = 1/2 and is another otherwise; the class shows the first."""
-
-    def __init__(self, half: Any, otherwise: Any) -> None:
-        self.half, self.otherwise = half, otherwise
-
-    def __get__(self, scheme: Any, owner: type) -> Any:
-        return self.half if scheme is None or scheme.tau == 0.5 else self.otherwise
+from discrete_hamel.mechanics.constructors import constrained
+from discrete_hamel.mechanics.hamel import balance, full
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.exact_increments import affine, increment, response
+from discrete_hamel.schemes.following import FollowingHamel
+from discrete_hamel.schemes.scheme import AtHalf, CompensatedState, Scheme, State, carried
 
 
 class DiscreteHamel(Scheme):
@@ -31,6 +23,10 @@ class DiscreteHamel(Scheme):
     Eliminating p gives [HE] (5.6), (5.11) with l^d = h l. The second of (D2) is taken less the first,
     p_{k+1} = p_k + h F: then nothing adds up of what roundings of mu have in common.
 
+    Relative equilibria of (H) are those of (D), for every tau, where Psi is invariant under the symmetry and the group
+    acts by translations on every coordinate on which l, Psi and c depend ([HE] 5.5: (r, g) with r fixed), so that
+    q_{k+tau} stays on the orbit; at tau = 1/2 with their stability type, [HE] Theorem 5.3. Otherwise they are lost.
+
     `compensated` carries along what q and p round off at each step, as [HE] 6.3 proposes: what the map keeps is then
     off by the roundings of the changes, not of q and p. In coordinates in which Psi is affine (gamma, rotation
     matrices) the change of q has no rounding either, and what xi rounds off is made good: `increments`.
@@ -39,9 +35,9 @@ class DiscreteHamel(Scheme):
     tau: float = 0.5
     compensated: bool = False
 
-    order = _AtHalf(2, otherwise=1)
-    symmetric = _AtHalf(True, otherwise=False)
-    conserves = _AtHalf(
+    order = AtHalf(2, otherwise=1)
+    symmetric = AtHalf(True, otherwise=False)
+    conserves = AtHalf(
         ("constraint", "relative equilibria", "quadratic energy", "spatial momentum", "angular momentum"),
         otherwise=("constraint", "relative equilibria", "spatial momentum", "angular momentum"),
     )
@@ -49,6 +45,10 @@ class DiscreteHamel(Scheme):
 
     def __repr__(self) -> str:
         return f"DiscreteHamel(tau={self.tau}{', compensated=True' if self.compensated else ''})"
+
+    def fitted(self, system: System) -> Scheme:
+        """For a system from constraints the tau-rule in frames that follow them."""
+        return FollowingHamel(self.tau) if constrained(system) and not self.compensated else super().fitted(system)
 
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.tau) <= 1:

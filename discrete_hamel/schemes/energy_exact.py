@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.hamel import balance, coadjoint, full
-from discrete_hamel.newton import NEGLIGIBLE
-from discrete_hamel.nonlinear_systems import NonlinearSystem
-from discrete_hamel.pytrees import Pytree
+from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel.mechanics.hamel import balance, coadjoint, full
+from discrete_hamel.mechanics.newton import NEGLIGIBLE
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.nonlinear_energy_exact import NonlinearEnergyExact
 from discrete_hamel.schemes.scheme import CompensatedState, Scheme, carried
-from discrete_hamel.system import System
 
 UNRESOLVED = 1e5  # round-off units of h H below which |z1 - z0|^2 cannot carry a correction
 

@@ -8,9 +8,9 @@ import numpy as np
 from jax import Array
 from numpy.polynomial import legendre
 
-from discrete_hamel.hamel import balance, full, velocities
+from discrete_hamel.mechanics.hamel import balance, full, velocities
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
-from discrete_hamel.system import System
 
 MOST_STAGES = 12
 

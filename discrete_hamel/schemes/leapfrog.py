@@ -5,12 +5,12 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel import frames, hamel
-from discrete_hamel.pytrees import Pytree
+from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel.mechanics import frames, hamel
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.coordinates import covector, need_square, refuse_dependent, verlet
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.schemes.stormer_verlet import momentum_balance
-from discrete_hamel.system import System
 
 
 class ReactingState(Pytree):

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.gibbs_appell import covector, directions, energy
-from discrete_hamel.nonlinear_systems import NonlinearSystem
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, energy
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import CompensatedState, Scheme, carried
-from discrete_hamel.system import System
 
 
 class NonlinearEnergyExact(Scheme):

@@ -3,11 +3,10 @@
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.gibbs_appell import covector, directions, drive
-from discrete_hamel.nonlinear_systems import NonlinearSystem
-from discrete_hamel.schemes.discrete_hamel import _AtHalf
-from discrete_hamel.schemes.scheme import Scheme, State
-from discrete_hamel.system import System
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 
 
 class NonlinearMidpoint(Scheme):
@@ -29,8 +28,8 @@ class NonlinearMidpoint(Scheme):
 
     tau: float = 0.5
 
-    order = _AtHalf(2, otherwise=1)
-    symmetric = _AtHalf(True, otherwise=False)
+    order = AtHalf(2, otherwise=1)
+    symmetric = AtHalf(True, otherwise=False)
     conserves = ()
     reference = "this library; the principle: Benenti (2008), sections 3 and 4"
     frameless = True

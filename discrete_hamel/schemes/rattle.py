@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel import frames, hamel
+from discrete_hamel.mechanics import frames, hamel
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.coordinates import covector, need_square, refuse_dependent, verlet
 from discrete_hamel.schemes.scheme import Scheme, State
 from discrete_hamel.schemes.stormer_verlet import momentum_balance
-from discrete_hamel.system import System
 
 OFF = 1e-8  # how far off the constraint a start may be, relative to its sizes
 

@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.hamel import balance, full, vector_field
-from discrete_hamel.newton import Report
+from discrete_hamel.mechanics.hamel import balance, full, vector_field
+from discrete_hamel.mechanics.newton import Report
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
-from discrete_hamel.system import System
 
 
 class RungeKutta4(Scheme):

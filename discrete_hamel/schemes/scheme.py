@@ -14,15 +14,19 @@ import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
 
-from discrete_hamel import hamel
-from discrete_hamel.newton import NEGLIGIBLE, Report, root
-from discrete_hamel.nonlinear_systems import NonlinearSystem
-from discrete_hamel.pytrees import Pytree
-from discrete_hamel.system import System
+from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.manifold import refuse_off_manifold
+from discrete_hamel.mechanics.newton import NEGLIGIBLE, Report, root
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
 
 
 class State(Pytree):
-    """What the next step needs: q and p at a node, and the last interval's xi^D, where Newton starts."""
+    """What the next step needs: q and p at a node, and the last interval's xi^D, where Newton starts.
+
+    So xi is h/2 older than q and p: the velocity at the node is `nodal_velocity(system, q, p)`.
+    """
 
     q: Array
     p: Array
@@ -55,6 +59,16 @@ def carried(sum: Array, low: Array, change: Array) -> tuple[Array, Array]:
     return total, low - (total - new)
 
 
+class AtHalf:
+    """A property of the method that holds at tau = 1/2 and is another otherwise; the class shows the first."""
+
+    def __init__(self, half: Any, otherwise: Any) -> None:
+        self.half, self.otherwise = half, otherwise
+
+    def __get__(self, scheme: Any, owner: type) -> Any:
+        return self.half if scheme is None or scheme.tau == 0.5 else self.otherwise
+
+
 class Interval(Pytree):
     """What happened between two nodes: its quasi-velocity xi (n components) and the Report of its solve."""
 
@@ -67,7 +81,9 @@ class Scheme(Pytree):
 
     order: ClassVar[Any] = None
     symmetric: ClassVar[Any] = None  # step(h) is undone by step(-h)
-    conserves: ClassVar[Any] = ()  # what theorems give, in the words of docs and tests
+    # What theorems give, in the words of docs and tests. "relative equilibria": where the frame is invariant and the
+    # group only translates the coordinates on which l, Psi and c depend; see DiscreteHamel.
+    conserves: ClassVar[Any] = ()
     reference: ClassVar[str] = ""
     frameless: ClassVar[Any] = False  # it takes systems that have no frame, qdot = psi(q, z)
     nodal: ClassVar[Any] = False  # state.xi is the velocity at the node, which need not be found from p
@@ -140,8 +156,14 @@ class Scheme(Pytree):
 
 
 def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayLike) -> State:
-    """The state from which `step` sets out: p_0 = mu(q_0, xi_0)."""
+    """The state from which `step` sets out: q_0, p_0 = mu(q_0, xi_0), and xi_0 as a first guess.
+
+    After a step `state.xi` is an interval's velocity, not the node's: `nodal_velocity` gives that from (q, p).
+    q off `System.holonomic` is refused.
+    """
     q = jnp.asarray(q, float)
+    if not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((system, q))):
+        refuse_off_manifold(system, q)
     scheme = scheme.fitted(system)
     return scheme.start(system, q, hamel.full(system, q, jnp.asarray(xi, float)), jnp.asarray(h, float))
 
@@ -149,6 +171,27 @@ def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayL
 @jax.jit
 def step(system: System, scheme: Scheme, state: State, h: ArrayLike) -> tuple[State, Interval]:
     """One step, for a loop of one's own: the next state, and the interval's velocity and report.
+
+    `state.q` and `state.p` are at the node. `state.xi` and `interval.xi` are the velocity of the interval behind it,
+    xi_{k,k+1}, h/2 earlier, which is where the next solve starts; a feedback of it is late by h/2. The velocity at the
+    node is `nodal_velocity(system, state.q, state.p)`:
+
+    >>> import discrete_hamel as dh, jax, jax.numpy as jnp
+    >>> brake = lambda q, xi, gain: -gain * xi
+    >>> def controlled(state, _):
+    ...     xi = dh.nodal_velocity(sleigh, state.q, state.p)                    # what a sensor shows at this node
+    ...     braked = dh.forced(sleigh, brake, params=jnp.where(xi[1] > 1.0, 0.5, 0.0))      # the gain, one for a step
+    ...     return dh.step(braked, scheme, state, h=0.01)[0], xi
+    >>> sleigh, scheme = dh.systems.ChaplyginSleigh(), dh.DiscreteHamel()
+    >>> state = dh.start(sleigh, scheme, [0.1, 0, 0], [1.5, 2.0], h=0.01)
+    >>> _, xi = jax.jit(lambda state: jax.lax.scan(controlled, state, length=100))(state)
+    >>> xi.shape
+    (100, 3)
+
+    That is a loop on JAX's side. One in Python, one call of `step` after another, costs a hundred times as much a step.
+    Faster than both is to put what acts on the system into it (a force of (q, xi) by `forced`, of t by `controlled`,
+    motions by `prescribe`) and to call `simulate`, which takes the compiled step: for a command held over n steps a
+    scan over `simulate(..., steps=n)`, which starts from the q[-1] and xi[-1] (both at the node) of the one before.
 
     >>> import discrete_hamel as dh
     >>> sleigh, scheme = dh.systems.ChaplyginSleigh(), dh.DiscreteHamel()

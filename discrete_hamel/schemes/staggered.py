@@ -3,9 +3,9 @@
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.hamel import balance, full
+from discrete_hamel.mechanics.hamel import balance, full
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
-from discrete_hamel.system import System
 
 
 class StaggeredHamel(Scheme):

@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel import frames
+from discrete_hamel.mechanics import frames
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.coordinates import covector, need_square, refuse_dependent, verlet
 from discrete_hamel.schemes.scheme import Scheme, State
-from discrete_hamel.system import System
 
 
 class StormerVerlet(Scheme):

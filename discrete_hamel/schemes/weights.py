@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.pytrees import Pytree
+from discrete_hamel._support.pytrees import Pytree
 
 
 class Weights(Pytree):

@@ -1,6 +1,6 @@
 """The catalogue: systems of the papers, one class each, ready to import."""
 
-from discrete_hamel.systems.algebras import EulerPoincare, EulerPoincareSuslov
+from discrete_hamel.systems._blocks.algebras import EulerPoincare, EulerPoincareSuslov
 from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
 from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface
 from discrete_hamel.systems.basketball import BasketballOnHoop
@@ -22,6 +22,7 @@ from discrete_hamel.systems.rattlebacks import ConvexBody, Rattleback
 from discrete_hamel.systems.rigid_bodies import HeavyTop, LagrangeTop, RigidBody
 from discrete_hamel.systems.roller_racers import DrivenRollerRacer, RollerRacer
 from discrete_hamel.systems.rolling_bodies import RollingBody, RouthTop
+from discrete_hamel.systems.rolling_bodies_in_angles import RollingBodyAngles
 from discrete_hamel.systems.sleigh_oscillators import SleighOscillator, SleighOscillatorScaledFrame
 from discrete_hamel.systems.sleighs import ChaplyginSleigh, ChaplyginSleighMomentumFrame, DegenerateSleigh
 from discrete_hamel.systems.snakeboards import DrivenSnakeboard, Snakeboard
@@ -67,6 +68,7 @@ __all__ = [
     "RigidBody",
     "RollerRacer",
     "RollingBody",
+    "RollingBodyAngles",
     "RollingDisk",
     "RollingDiskOnRotations",
     "RouthTop",

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters, roundness
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.balls import ball_outline, fits, turned_about
 from discrete_hamel.systems.pendulums import hat
-from discrete_hamel.systems.rigid_bodies import body_frame
+from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations
 from discrete_hamel.systems.rolling import UP, attitude_trace
-from discrete_hamel.units import SI
 
 
 def cylinder(s: Array, radius: Any) -> Array:
@@ -130,8 +130,21 @@ class OnSurface(System):
         upper = jnp.stack([jnp.stack([brackets.get((i, j), zero) for j in range(5)]) for i in range(5)])
         return jnp.moveaxis(upper - jnp.swapaxes(upper, 0, 1), 2, 0)
 
+    def contact_force(self, q: Array, xi: Array) -> Array:
+        """m (phi' s'^2 + a z' theta'^2 + g a'), the normal force on the ball: positive where the surface pushes."""
+        a, _ = self.curve(q[9])
+        (da, dz), (dda, ddz) = jax.jvp(self.slope, (q[9],), (jnp.ones_like(q[9]),))
+        along, around = self.radius * xi[0], self.radius * xi[2]
+        return self.mass * ((da * ddz - dz * dda) * along**2 + a * dz * around**2 + self.gravity * da)
+
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q[:9])
+
     def invariants(self) -> dict[str, Invariant]:
-        return {"energy": Invariant(self.energy, "bounded"), "trace of W^T W": Invariant(attitude_trace, "exact")}
+        return {
+            "energy": Invariant(self.energy, "bounded", ("lagrangian", "slip", "force")),
+            "trace of W^T W": Invariant(attitude_trace, "exact", ("frame",)),
+        }
 
     def symmetries(self) -> dict[str, Any]:
         """Generators, q to qdot."""
@@ -182,7 +195,7 @@ class BallOnSurface(OnSurface):
         (m + J/r^2) s'' = -z' (m g + J Omega1 Omega2) + (J + m r^2) a a' Omega2^2
         Omega1' = (z' - a phi') Omega2 s',  (a^2 Omega2)' = J a phi' Omega1 s' / (J + m r^2)       [MD] (10.13), (10.14)
 
-    where phi' = a' z'' - z' a''. The contact force is m (phi' s'^2 + a z' theta'^2 + g a') off the surface. Energy is
+    where phi' = a' z'' - z' a''. `contact_force` is m (phi' s'^2 + a z' theta'^2 + g a'), off the surface. Energy is
     bounded. These coordinates have a pole on the axis, a = 0; `BallOnSphere` has none.
     """
 
@@ -200,9 +213,12 @@ class BallOnSurface(OnSurface):
         parameters.positive(self, "mass", "inertia", "radius")
         parameters.not_negative(self, "gravity")
 
+    def check_start(self, q: Array) -> None:
+        roundness.rollable(self, q[9])
+
     def sample(self) -> dict:
-        """On the hoop, rolling around it."""
-        return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.6, 0.2), "xi": (0.5, 3.0, -1.3), "h": 0.01}
+        """On top of the hoop, spinning fast enough to stay there while it rolls around."""
+        return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.6, 0.2), "xi": (0.5, 100.0, -0.3), "h": 0.01}
 
 
 class BallInCylinder(OnSurface):

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from jax import Array
 
-from discrete_hamel.systems import parameters
+from discrete_hamel.systems._blocks import parameters
+from discrete_hamel.systems._blocks.units import cgs
 from discrete_hamel.systems.balls import fits
 from discrete_hamel.systems.balls_on_surfaces import OnSurface, hoop
-from discrete_hamel.units import cgs
 
 
 class BasketballOnHoop(OnSurface):
@@ -20,7 +20,8 @@ class BasketballOnHoop(OnSurface):
         dOmega1/dpsi = u Omega2,  d(a^2 Omega2)/dpsi = -J a Omega1 / (J + m r^2)                   [MD] (11.1)
         U = m g z + {J Omega1^2 + (J + m r^2) a^2 Omega2^2} / 2,  E = (J + m r^2) v^2 psi'^2 / (2 r^2) + U
 
-    The ball stays on the hoop while v psi'^2 < a theta'^2 cos(psi) + g sin(psi). Energy is bounded. Reference: [MD] 11.
+    The ball stays on the hoop while v psi'^2 < a theta'^2 cos(psi) + g sin(psi), which is
+    `contact_force` > 0; the sample's is held there from t = 0.15 on. Energy is bounded. Reference: [MD] 11.
     """
 
     mass: float = 1.0  # g; the motion is the same for any

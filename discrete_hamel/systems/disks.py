@@ -1,16 +1,18 @@
 """Disks that roll without slipping on a horizontal plane."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
-from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body, standing
-from discrete_hamel.units import SI
+from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, normal_force, spin_of_the_body, standing
+from discrete_hamel.systems.rolling_bodies import support_of_disk
 
 
 class VerticalDisk(System):
@@ -30,6 +32,7 @@ class VerticalDisk(System):
     radius: float = 1.0  # m
     inertia_diameter: float = 0.25  # kg m^2, about a diameter (A)
     inertia_axis: float = 0.5  # kg m^2, about the axis (B)
+    gravity: float = 9.8  # m/s^2, of no effect on the motion
 
     rank = 2
     coordinates = ("phi", "psi", "x", "y")
@@ -54,6 +57,10 @@ class VerticalDisk(System):
             "psi'": Invariant(lambda q, xi: xi[1], "exact"),
         }
 
+    def contact_force(self, q: Array, xi: Array) -> Array:
+        """m g, the plane's normal force."""
+        return self.mass * self.gravity * jnp.ones_like(q[0])
+
     def symmetries(self) -> dict[str, Any]:
         """Generators, q to qdot."""
         return {
@@ -67,6 +74,7 @@ class VerticalDisk(System):
 
     def check(self) -> None:
         _check(self)
+        parameters.not_negative(self, "gravity")
 
     def sample(self) -> dict:
         """Once around the circle in a little more than six seconds."""
@@ -142,6 +150,14 @@ class RollingDisk(System):
 
         return {"energy": Invariant(energy, "bounded")}
 
+    def contact_force(self, q: Array, xi: Array) -> Array:
+        """The plane's normal force, m (g + z'') with z = R cos(theta): positive where the plane pushes, as it does."""
+        c, s = jnp.cos(q[0]), jnp.sin(q[0])
+        lean, heading, own = xi[:3]
+        omega = jnp.stack([-lean, heading * c, heading * s + own])  # along the heading, up in the disk, and its axis
+        disk = RollingDiskOnRotations(self.mass, self.radius, self.inertia_diameter, self.inertia_axis, self.gravity)
+        return normal_force(disk, jnp.stack([jnp.zeros_like(c), c, s]), omega)
+
     def sample(self) -> dict:
         """A leaning disk that rolls fast enough to stay up."""
         return {"q": (0.3, 0.0, 0.0, 0.0, 0.0), "xi": (0.1, 0.6, 3.0), "h": 0.01}
@@ -175,7 +191,8 @@ class RollingDiskOnRotations(Rolling):
         (J3 + m R^2) domega3/dp = -m R^2 Omega2,  d/dp {(1 - p^2) domega3/dp} = k omega3,  nu (nu + 1) = -k
         k = J3 m R^2 / (J1 (J3 + m R^2)),  (1 - p^2) Omega2 = gamma1 omega1 + gamma2 omega2              [MD] 9.5
 
-    so alpha and beta are constants of the motion; no scheme keeps them exactly. Energy is bounded.
+    so alpha and beta are constants of the motion; no scheme keeps them exactly. Energy is bounded. Steady motions are
+    lost at O(h^2), because gamma and omega turn in the body's axes; `RollingDisk` and `RollingBodyAngles.of` keep them.
     """
 
     mass: float = 1.0  # kg
@@ -190,6 +207,10 @@ class RollingDiskOnRotations(Rolling):
 
     def moments(self) -> Array:
         return jnp.diag(jnp.stack([self.inertia_diameter, self.inertia_diameter, self.inertia_axis]))
+
+    def shape_of_revolution(self) -> tuple[Callable, Any]:
+        """The support function h(c), and its parameters."""
+        return support_of_disk, self.radius
 
     def attitude(self, theta: Any, phi: Any, psi: Any) -> Array:
         """R of lean, heading and own rotation of `RollingDisk`."""

@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines
 
 
 def coupled_frame(coupling: Array) -> Array:
@@ -21,14 +21,15 @@ def _driven_energy(system: System, q: Array, xi: Array) -> Array:
 
 
 class ContactOscillator(System):
-    """Three oscillators of unit mass and stiffness, two of them geared by the third: x' + y z' = 0. Reversible.
+    """Three oscillators of unit mass and stiffness, two of them geared by the third: x' + y z' = 0.
 
     Coordinates (x, y, z). Quasi-velocities (y', z', x' + y z'), the last one zero.
 
         L = (|v|^2 - |q|^2) / 2,   x' + y z' = 0
         x'' = -x + lambda,   y'' = -y,   z'' = -z + lambda y         McLachlan, Perlmutter 2006; Modin, Verdier 2020
 
-    The driver's energy (y^2 + y'^2) / 2 is exact. The others' energy is bounded, because the system is reversible.
+    The driver's energy (y^2 + y'^2) / 2 is exact. The others' energy is bounded, because every motion is its own
+    reverse: (x, y, z'; x', y', z) -> (-x, -y, -z'; x', y', z) maps its torus to itself.
     """
 
     rank = 2
@@ -67,14 +68,16 @@ class Gearbox(System):
         L = |v|^2 / 2 - (x^2 + z^2) / 2 - cos y - (epsilon / 2) sin 2y,   x' + sin(y) z' = 0
         x'' = -x + lambda,   y'' = sin y - epsilon cos 2y,   z'' = -z + lambda sin y             Modin, Verdier 2020
 
-    The driver's energy is bounded. Of the driven oscillators' energy, which the motion keeps, nothing is claimed: for
-    epsilon = 0 the motion is reversed by (x, y, z'; x', y', z) -> (-x, -y, -z'; x', y', z), which keeps the driver's
-    sense of rotation, and the energy stays bounded; for epsilon > 0 it drifts with the default scheme. With
+    The driver's energy is bounded. Of the driven oscillators' energy, which the motion keeps, nothing is claimed. Like
+    every natural system this one is reversed by v -> -v ([QS] Prop. 4.3), but that turns the driver the other way
+    round, on another torus. For epsilon = 0 it is reversed by (x, y, z'; x', y', z) -> (-x, -y, -z'; x', y', z) too,
+    which keeps the driver's sense of rotation: the motion is its own reverse, and the energy stays bounded. For
+    epsilon > 0 no such involution is known, and the energy drifts with the default scheme. With
     `orthonormal`, the field d/dz - sin(y) d/dx has unit length and the driven energy is exact for every epsilon: what
     drifts depends on the frame.
     """
 
-    epsilon: float = 0.3  # breaks the reversibility
+    epsilon: float = 0.3  # breaks the involution that keeps the sense of rotation
     orthonormal: bool = False  # scale the frame to unit length, so that xi2 = z' sqrt(1 + sin^2 y)
 
     rank = 2

@@ -4,10 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
-from discrete_hamel.systems.algebras import SO3, rotation_basis, rotations_of
-from discrete_hamel.units import SI
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.algebras import SO3, rotation_basis, rotations_of
+from discrete_hamel.systems._blocks.units import SI
 
 
 def hat(a: Array) -> Array:
@@ -50,6 +50,9 @@ class SphericalPendulum(System):
         """Angular momentum about the vertical."""
         return self.mass * self.length**2 * (q[0] * xi[0] + q[1] * xi[1])
 
+    def holonomic(self, q: Array) -> Array:
+        return (q @ q - 1)[None]
+
     def invariants(self) -> dict[str, Invariant]:
         def energy(q: Array, xi: Array) -> Array:
             return self.lagrangian(q, xi) + 2 * self.mass * self.gravity * self.length * q[2]
@@ -57,7 +60,7 @@ class SphericalPendulum(System):
         return {
             "energy": Invariant(energy, "exact"),
             "vertical momentum": Invariant(self.vertical_momentum, "exact"),
-            "length of gamma": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact"),
+            "length of gamma": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact", ("frame",)),
         }
 
     def check(self) -> None:
@@ -124,10 +127,13 @@ class NSpherePendulum(System):
         square = (rod @ rod) * (across @ across) - (rod @ across) ** 2
         return (self.mass * self.length**2) ** 2 * square
 
+    def holonomic(self, q: Array) -> Array:
+        return (q @ q - 1)[None]
+
     def invariants(self) -> dict[str, Invariant]:
         return {
             "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
-            "length of gamma": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact"),
+            "length of gamma": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact", ("frame",)),
             "horizontal momentum squared": Invariant(self.horizontal_momentum, "exact"),
         }
 

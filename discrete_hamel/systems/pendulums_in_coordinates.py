@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
-from discrete_hamel.units import SI
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.units import SI
 
 
 class SphericalPendulumAngles(System):
@@ -73,8 +73,8 @@ class SphericalPendulumAngles(System):
 class SphericalPendulumCartesian(System):
     """A bob at x in R^3 kept at its distance from the origin, the constraint written for velocities: x . x' = 0.
 
-    Coordinates (x, y, z), z up. The length is that of the initial x; `constraint` is g(x) = (x . x - length^2) / 2, for
-    Rattle and Stormer-Verlet. Quasi-velocities (v1, v2, v3): components along the reflection of the x-, y- and z-axis
+    Coordinates (x, y, z), z up, at the distance `length`; `constraint` is g(x) = (x . x - length^2) / 2, for Rattle and
+    Stormer-Verlet. Quasi-velocities (v1, v2, v3): components along the reflection of the x-, y- and z-axis
     that carries z to x / |x|, so v3 = |x|' . The frame has its pole straight up, x = (0, 0, length).
 
         L = m |x'|^2 / 2 - m g z,   m x'' = -m g e_z + lambda x,   x . x' = 0        [HE] 6
@@ -114,6 +114,9 @@ class SphericalPendulumCartesian(System):
         """g(x) = (x . x - length^2) / 2, one row."""
         return 0.5 * (q @ q - self.length**2)[None]
 
+    def holonomic(self, q: Array) -> Array:
+        return (q @ q / self.length**2 - 1)[None]
+
     def invariants(self) -> dict[str, Invariant]:
         def energy(q: Array, xi: Array) -> Array:
             return 0.5 * self.mass * (xi @ xi) + self.mass * self.gravity * q[2]
@@ -125,7 +128,7 @@ class SphericalPendulumCartesian(System):
         return {
             "energy": Invariant(energy, "exact"),
             "vertical momentum": Invariant(vertical_momentum, "exact"),
-            "length": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact"),
+            "length": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact", ("frame",)),
         }
 
     def symmetries(self) -> dict[str, Callable]:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.systems import parameters
+from discrete_hamel.systems._blocks import parameters, roundness
 from discrete_hamel.systems.rigid_bodies import inertia_matrix
 from discrete_hamel.systems.rolling import Rolling
 
@@ -41,9 +41,12 @@ class ConvexBody(Rolling):
     inertia: Any = (0.3, 0.4, 0.5)  # kg m^2, about the mass centre: principal moments or a full matrix
     gravity: float = 9.8  # m/s^2
 
+    def reach(self, normal: Array) -> Array:
+        """H(n)."""
+        return self.support(normal) if self.params is None else self.support(normal, self.params)
+
     def to_centre(self, gamma: Array) -> Array:
-        reach = self.support if self.params is None else lambda normal: self.support(normal, self.params)
-        return -jax.grad(reach)(-gamma)
+        return -jax.grad(self.reach)(-gamma)
 
     def moments(self) -> Array:
         return inertia_matrix(self.inertia)
@@ -52,6 +55,7 @@ class ConvexBody(Rolling):
         parameters.positive(self, "mass")
         parameters.not_negative(self, "gravity")
         parameters.inertia_tensor(self, "inertia")
+        roundness.convex(self)
 
     def sample(self) -> dict:
         """Flat side down, spun and rocked."""
@@ -63,8 +67,8 @@ class Rattleback(Rolling):
 
     Body axes are those of the ellipsoid with semi-axes `semiaxes`, the third upward at rest; its lower half touches the
     plane. The mass centre is `depth` below the ellipsoid's centre on that axis. The principal axes of inertia (moments
-    `inertia`) are the body axes turned by `tilt` about the third. Coordinates, quasi-velocities and l are those of
-    `Rolling`, with
+    `inertia`) are the body axes turned by `tilt` about the third; a full matrix `inertia` is in the body axes, and
+    `tilt` has no part in it. Coordinates, quasi-velocities and l are those of `Rolling`, with
 
         rho = (a^2 gamma1, b^2 gamma2, c^2 gamma3) / |(a gamma1, b gamma2, c gamma3)| - depth e_3
 
@@ -78,8 +82,8 @@ class Rattleback(Rolling):
     mass: float = 1.0  # kg
     semiaxes: Any = (0.2, 0.03, 0.02)  # m, of the ellipsoid, along the body axes
     depth: float = 0.01  # m, of the mass centre below the ellipsoid's centre
-    inertia: Any = (1.9971435e-4, 1.60028565e-3, 1.7e-3)  # kg m^2, principal moments about the mass centre
-    tilt: float = 0.0142818  # rad, from the ellipsoid's first two axes to the principal ones, about the third
+    inertia: Any = (1.9971435e-4, 1.60028565e-3, 1.7e-3)  # kg m^2, about the mass centre: moments or a full matrix
+    tilt: float = 0.0142818  # rad, of principal moments: from the ellipsoid's first two axes to theirs, about the third
     gravity: float = 9.81  # m/s^2
 
     rim = math.pi / 2
@@ -94,9 +98,12 @@ class Rattleback(Rolling):
         return (semiaxes * reach / jnp.sqrt(reach @ reach)).at[2].add(-self.depth)
 
     def moments(self) -> Array:
+        inertia = jnp.asarray(self.inertia, float)
+        if inertia.ndim == 2:
+            return inertia
         c, s = jnp.cos(self.tilt), jnp.sin(self.tilt)
         turn = jnp.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        return turn @ jnp.diag(jnp.asarray(self.inertia, float)) @ turn.T
+        return turn @ jnp.diag(inertia) @ turn.T
 
     def check(self) -> None:
         parameters.shape(self, "semiaxes", (3,))

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
-from discrete_hamel.systems.algebras import SO3
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.algebras import SO3
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
-from discrete_hamel.units import SI
 
 # [a, b, i] = (e_i x)_ab; by NumPy, because JAX's distributed runtime has to start before JAX computes anything.
 _GENERATORS = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)], axis=-1)
@@ -31,6 +31,12 @@ def inertia_matrix(inertia: Any) -> Array:
 def orthogonality(q: Array, _: Array) -> Array:
     """trace(R^T R), 3 for a rotation."""
     return q @ q
+
+
+def off_rotations(q: Array) -> Array:
+    """The six entries of R^T R - 1 on and above the diagonal, for q = R row by row."""
+    r = q.reshape(3, 3)
+    return (r.T @ r - jnp.eye(3))[np.triu_indices(3)]
 
 
 def rotations_in_space(axes: str) -> dict[str, Callable]:
@@ -74,6 +80,9 @@ class RigidBody(System):
         """R I omega."""
         return q.reshape(3, 3) @ inertia_matrix(self.inertia) @ xi
 
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q)
+
     def invariants(self) -> dict[str, Invariant]:
         def spatial(i: int) -> Invariant:
             return Invariant(lambda q, xi: self.spatial_momentum(q, xi)[i], "exact")
@@ -81,7 +90,7 @@ class RigidBody(System):
         return {
             "energy": Invariant(self.lagrangian, "exact"),
             **{f"spatial momentum {axis}": spatial(i) for i, axis in enumerate("xyz")},
-            "trace of R^T R": Invariant(orthogonality, "exact"),
+            "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
 
     def symmetries(self) -> dict[str, Callable]:
@@ -133,11 +142,14 @@ class HeavyTop(System):
     def structure(self, q: Array) -> Array:
         return jnp.asarray(SO3)
 
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q)
+
     def invariants(self) -> dict[str, Invariant]:
         return {
             "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
             "vertical momentum": Invariant(lambda q, xi: q[6:] @ inertia_matrix(self.inertia) @ xi, "exact"),
-            "trace of R^T R": Invariant(orthogonality, "exact"),
+            "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
 
     def symmetries(self) -> dict[str, Callable]:
@@ -200,12 +212,15 @@ class LagrangeTop(System):
     def structure(self, q: Array) -> Array:
         return jnp.asarray(SO3)
 
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q)
+
     def invariants(self) -> dict[str, Invariant]:
         return {
             "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
             "vertical momentum": Invariant(lambda q, xi: q[6:] @ self.momentum(xi), "exact"),
             "spin": Invariant(lambda q, xi: xi[2], "exact"),
-            "trace of R^T R": Invariant(orthogonality, "exact"),
+            "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
 
     def symmetries(self) -> dict[str, Callable]:

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import SO3, hat
-from discrete_hamel.systems.rigid_bodies import body_frame, orthogonality
-from discrete_hamel.units import SI
+from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations, orthogonality
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -33,7 +33,8 @@ class Rolling(System):
         [u_i, u_j] = e_ijk u_k + (e_j x rho_i - e_i x rho_j) . u_V,   [u_i, u_Va] = e_iab u_Vb,   [u_Va, u_Vb] = 0
 
     so that height = gamma . rho and its derivative gamma . (omega x rho) agree also between rotations.
-    `dh.reactions` is the contact force in the body's axes; gamma . reaction > 0 as long as the body stays on the plane.
+    `dh.reactions` is the contact force in the body's axes, `contact_force` its normal component gamma . reaction, which
+    is positive as long as the body stays on the plane.
     """
 
     rank = 3
@@ -91,8 +92,18 @@ class Rolling(System):
     def energy(self, q: Array, xi: Array) -> Array:
         return self.kinetic_energy(q, xi) + self.potential_energy(q)
 
+    def contact_force(self, q: Array, xi: Array) -> Array:
+        """The plane's normal force on the body: positive where it pushes, as a plane does."""
+        return normal_force(self, q[6:9], xi[:3])
+
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q[:9])
+
     def invariants(self) -> dict[str, Invariant]:
-        return {"energy": Invariant(self.energy, "bounded"), "trace of R^T R": Invariant(attitude_trace, "exact")}
+        return {
+            "energy": Invariant(self.energy, "bounded", ("lagrangian", "slip", "force")),
+            "trace of R^T R": Invariant(attitude_trace, "exact", ("frame",)),
+        }
 
     def symmetries(self) -> dict[str, Any]:
         """Generators, q to qdot: the plane's motions."""
@@ -114,6 +125,21 @@ class Rolling(System):
     def normals(self, directions: Array) -> Array:
         """The unit normals at which the surface is drawn, for evenly spread directions (rows x columns x 3)."""
         return directions
+
+
+def normal_force(body: Any, gamma: Array, omega: Array) -> Array:
+    """gamma . F of the force F at the contact, by Newton's and Euler's laws for the mass centre, in the body's axes.
+
+    F = m (omega' x rho + omega x rho' + omega x (omega x rho) + g gamma),  J omega' = J omega x omega - rho x F
+    """
+    rho, drift = jax.jvp(body.to_centre, (gamma,), (jnp.cross(gamma, omega),))
+    moments, mass = body.moments(), body.mass
+    held = jnp.cross(omega, drift + jnp.cross(omega, rho)) + body.gravity * gamma  # F / m but for omega' x rho
+    about_contact = moments + mass * ((rho @ rho) * jnp.eye(3) - jnp.outer(rho, rho))
+    x, y, z = about_contact
+    across = jnp.stack([jnp.cross(y, z), jnp.cross(z, x), jnp.cross(x, y)])  # det times the inverse: it is symmetric
+    turning = across @ (jnp.cross(moments @ omega, omega) - mass * jnp.cross(rho, held)) / (x @ across[0])
+    return mass * gamma @ (jnp.cross(turning, rho) + held)
 
 
 def attitude_trace(q: Array, xi: Array) -> Array:

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.system import Invariant
-from discrete_hamel.systems import parameters
+from discrete_hamel.mechanics.system import Invariant
+from discrete_hamel.systems._blocks import parameters, roundness
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body
-from discrete_hamel.units import SI
 
 
 def support_of_disk(c: Array, radius: Array) -> Array:
@@ -48,6 +48,8 @@ class RollingBody(Rolling):
           + {J3 omega3^2 + J1 sin^2 Omega2^2 + m sin^2 [(a + r c) Omega2 - r omega3]^2} / 2.        [MD] 9.6
 
     Energy is bounded. Two more constants, linear in the velocity, are solutions of the linear equations (9.12-13).
+    Steady motions, theta fixed, are lost at O(h^2), because gamma and omega turn in the body's axes with its spin;
+    `RollingBodyAngles` keeps them to round-off, but has a pole where this has none, upright.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> egg = dh.systems.RollingBody(dh.systems.rolling_bodies.support_of_spheroid, params=(0.5, 0.8))
@@ -61,6 +63,10 @@ class RollingBody(Rolling):
     inertia_across: float = 0.4  # kg m^2, about axes through the mass centre across the body's axis (J1)
     inertia_axis: float = 0.5  # kg m^2, about the body's axis (J3)
     gravity: float = 9.8  # m/s^2
+
+    def shape_of_revolution(self) -> tuple[Callable, Any]:
+        """The support function h(c), and its parameters."""
+        return self.support, self.params
 
     def height_at(self, c: Array) -> Array:
         """h(c)."""
@@ -84,6 +90,7 @@ class RollingBody(Rolling):
         parameters.positive(self, "mass")
         parameters.not_negative(self, "gravity")
         axisymmetric_moments(self, "inertia_across", "inertia_axis")
+        roundness.convex_of_revolution(self)
 
     def sample(self) -> dict:
         """A leaning body that spins and falls a little."""
@@ -102,7 +109,8 @@ class RouthTop(Rolling):
         U = (C2^2 - m C1^2 / J3) / (2 J1) + m g (r + a c) + {C1 D - C2 J3 (a + r c)}^2 / (2 r^2 J1^2 J3 s^2)
 
     with D the root in C2; E = {J1 + m (a^2 + 2 a r c + r^2)} theta'^2 / 2 + U(theta). Sleeping (theta = 0, spin n) is
-    stable iff n^2 [J3 + m r (a + r)]^2 > 4 m g a (J1 + m (a + r)^2). Energy is bounded.
+    stable iff n^2 [J3 + m r (a + r)]^2 > 4 m g a (J1 + m (a + r)^2). Energy is bounded. Leaning steady motions are lost
+    at O(h^2); `RollingBodyAngles.of` has the same top in axes in which they are kept, but for sleeping.
 
     >>> import discrete_hamel as dh
     >>> top = dh.systems.RouthTop(radius=0.0)     # Lagrange's top
@@ -127,6 +135,10 @@ class RouthTop(Rolling):
 
     def moments(self) -> Array:
         return _axisymmetric(self.inertia_across, self.inertia_axis)
+
+    def shape_of_revolution(self) -> tuple[Callable, Any]:
+        """The support function h(c), and its parameters."""
+        return support_of_sphere, (self.offset, self.radius)
 
     def jellett(self, q: Array, xi: Array) -> Array:
         """rho . J omega."""

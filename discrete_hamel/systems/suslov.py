@@ -7,17 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
-from discrete_hamel.systems.algebras import SO3, adapted_basis, adapted_structure
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.algebras import SO3, adapted_basis, adapted_structure
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.rigid_bodies import (
     RigidBody,
     body_frame,
     inertia_matrix,
+    off_rotations,
     orthogonality,
     rotations_in_space,
 )
-from discrete_hamel.units import SI
 
 
 def body_velocity(axis: Any, xi: Array) -> Array:
@@ -66,10 +67,13 @@ class Suslov(System):
     def structure(self, q: Array) -> Array:
         return adapted_structure(SO3, self.axis)
 
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q)
+
     def invariants(self) -> dict[str, Invariant]:
         return {
             "energy": Invariant(self.lagrangian, "exact"),
-            "trace of R^T R": Invariant(orthogonality, "exact"),
+            "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
 
     def symmetries(self) -> dict[str, Callable]:
@@ -126,10 +130,13 @@ class HeavySuslov(System):
     def structure(self, q: Array) -> Array:
         return adapted_structure(SO3, self.axis)
 
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q)
+
     def invariants(self) -> dict[str, Invariant]:
         return {
             "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
-            "trace of R^T R": Invariant(orthogonality, "exact"),
+            "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
 
     def symmetries(self) -> dict[str, Callable]:

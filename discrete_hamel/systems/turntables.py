@@ -6,11 +6,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.system import Invariant, System
-from discrete_hamel.systems import outlines, parameters
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.balls import ball_outline, turned_about
 from discrete_hamel.systems.pendulums import SO3
-from discrete_hamel.units import SI
+from discrete_hamel.systems.rigid_bodies import off_rotations
 
 
 class BallOnTurntable(System):
@@ -74,6 +75,13 @@ class BallOnTurntable(System):
 
     def slip(self, q: Array) -> Array:
         return self.rate * jnp.stack([-q[10], q[9]])
+
+    def contact_force(self, q: Array, xi: Array) -> Array:
+        """m g cos(tilt), the table's normal force on the ball."""
+        return self.mass * self.gravity * jnp.cos(self.tilt) * jnp.ones_like(q[9])
+
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q[:9])
 
     def turning(self) -> Any:
         """w = k Omega / (1 + k), at which the centre goes around."""

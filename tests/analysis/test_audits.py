@@ -98,3 +98,31 @@ def test_exponents_of_wandering():
 def test_a_reference_has_nothing_to_audit():
     with pytest.raises(ValueError, match="a reference motion has none"):
         dh.audit(dh.reference(S.ChaplyginSleigh(), [0.1, 0, 0], [1.5, -0.3], t=1.0))
+
+
+class Elsewhere(dh.schemes.Scheme):
+    """It says that it meets the constraint, and not where."""
+
+    order, symmetric, conserves, reference = 2, True, ("constraint",), "the user's"
+
+    def residual(self, system, state, h, z):
+        return dh.DiscreteHamel().residual(system, state, h, z)
+
+    def advance(self, system, state, h, z):
+        return dh.DiscreteHamel().advance(system, state, h, z)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "note"),
+    [
+        (dh.Gauss(2), "met at every stage of a step"),
+        (dh.RungeKutta4(), "met at every stage of a step"),
+        (dh.Composed(dh.DiscreteHamel(), order=4), "met where each of the steps within a step meets it"),
+        (Elsewhere(), "claimed by Elsewhere, which does not say where in a step; measured at the middle of its chord"),
+    ],
+    ids=["Gauss", "RungeKutta4", "Composed", "a user's"],
+)
+def test_where_the_constraint_is_met_is_said_only_of_schemes_that_are_known(scheme, note):
+    run = dh.simulate(dh.systems.ChaplyginSleigh(), [0.1, 0, 0], [1.5, -0.3], h=0.1, steps=10, scheme=scheme)
+    assert dh.audit(run)["constraint"].note.startswith(note)
+    assert dh.audit(run)["constraint"].standing is Standing.NOT_CLAIMED

@@ -77,6 +77,6 @@ def test_sentences():
     with pytest.raises(ValueError, match="isolated. You can hold less"):
         branch(DISK, [0.3, 0, 0, 0, 0], [0.0, 1.0, -2.3], "phi'", hold=["theta", "phi'"], length=0.2, count=2)
     with pytest.raises(ValueError, match="could not be followed"):
-        branch(DISK, [0.3, 0, 0, 0, 0], [0.0, 1.0, -2.3], "phi'", hold=["theta"], length=-5e3, count=1)
+        branch(DISK, [0.3, 0, 0, 0, 0], [0.0, 1.0, -2.3], "phi'", hold=["theta"], length=-1e200, count=1)
     with pytest.raises(ValueError, match="must be finite and not zero"):
         branch(DISK, [0.3, 0, 0, 0, 0], [0.0, 1.0, -2.3], "phi'", hold=["theta"], length=0.0, count=1)

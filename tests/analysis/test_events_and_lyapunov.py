@@ -73,7 +73,7 @@ def test_a_section_of_a_long_run():
 
 
 def test_what_cannot_be_located(monkeypatch):
-    monkeypatch.setattr("discrete_hamel.analysis.events.LONGEST", 1)
+    monkeypatch.setattr("discrete_hamel.analysis.motion.events.LONGEST", 1)
     with pytest.raises(ValueError, match="save_every=1"):
         dh.crossings(dh.simulate(PENDULUM, [1.2], [0.0], h=0.1, steps=10, save_every=2), angle)
     with pytest.raises(ValueError, match="a reference motion has none"):

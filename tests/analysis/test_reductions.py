@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ellipk
 
 import discrete_hamel as dh
+from discrete_hamel.analysis.geometry.period_of_oscillation import period
 
 S = dh.systems
 
@@ -184,3 +186,58 @@ def test_sentences(disk):
     cart = dh.hidden_momenta(S.ThreeWheelCart(), [0.0, 0, 0, 0, 0, 0, 0.4], between=(0, 1), vertical=False)
     with pytest.raises(ValueError, match="as many hidden momenta along S"):
         dh.reduced(cart, [1.0, 1.0])
+
+
+@pytest.mark.parametrize("lean", [1e-1, 1e-2, 1e-3, 1e-5, 1e-7])
+def test_the_period_near_a_steady_motion_is_nearly_that_of_small_oscillations(disk, lean):
+    """T = 2 pi / omega + O(amplitude^2): at a lean rate of 1e-3 it used to be 9.6e137."""
+    system, momenta = disk
+    steady = dh.relative_equilibrium(system, [0.3, 0, 0, 0, 0], [0.0, 0.6, 3.0], hold=["theta", "psi'"])
+    q, xi = np.asarray(steady.q), np.asarray(steady.xi) + np.eye(5)[0] * lean
+    motion, energy = dh.reduced(momenta, momenta(q, xi)), float(dh.energy(system, q, xi))
+    rest = float(dh.energy(system, q, steady.xi))
+    small = motion.period(rest, float(q[0]))
+    period = motion.period(energy, float(q[0]))
+    assert period == pytest.approx(small, rel=max(lean**2, 1e-8))
+    run = dh.reference(system, q, xi, t=[0.0, 0.5 * period, period])
+    assert run.q[2, 0] - q[0] == pytest.approx(0.0, abs=1e-9)
+    assert run.xi[2, 0] == pytest.approx(lean, abs=1e-9)
+    assert motion.shift(energy, float(q[0])).period == period
+
+
+def pendulum(offset):
+    return lambda r: (1.0 + 0 * r, offset - np.cos(r), np.cos(r))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+@pytest.mark.parametrize("amplitude", [1e-7, 1e-3, 0.1, 1.0, 2.5, 3.1])
+def test_the_period_of_the_pendulum(amplitude, offset):
+    """4 K(sin(a/2)), whatever is added to the energy."""
+    found = period(pendulum(offset), offset - np.cos(amplitude), -amplitude, amplitude)
+    assert found == pytest.approx(4 * ellipk(np.sin(amplitude / 2) ** 2), rel=1e-11)
+
+
+def test_equal_angles_converge_exponentially():
+    """Eight of them give 1e-11 and better at an amplitude of a radian."""
+    at = np.cos(np.pi * (np.arange(8) + 0.5) / 8)
+    kinetic = np.cos(at) - np.cos(1.0)
+    eight = 2 * np.pi * np.mean(np.sqrt((1 - at**2) / (2 * kinetic)))
+    assert eight == pytest.approx(4 * ellipk(np.sin(0.5) ** 2), rel=1e-11)
+    assert period(pendulum(0.0), -np.cos(1.0), -1.0, 1.0) == pytest.approx(eight, rel=1e-11)
+
+
+def test_a_separatrix_has_no_period_and_its_neighbourhood_is_refused():
+    assert period(pendulum(0.0), 1.0, -np.pi, np.pi) == np.inf
+    with pytest.raises(ValueError, match="close to a separatrix"):
+        period(pendulum(0.0), -np.cos(3.1415), -3.1415, 3.1415)
+
+
+def test_a_hill_narrower_than_the_grid_is_not_passed_over(disk):
+    """Just below the top of the potential at rest upright, spinning slowly: it turns before it."""
+    system, momenta = disk
+    q = [0.0, 0, 0, 0, 0]
+    slow = dh.reduced(momenta, momenta(q, [0.0, 0.0, 1.0]))
+    top = float(slow.potential(0.0))
+    for below in (1e-6, 1e-9):
+        ends = slow.turning_points(top - below)
+        assert np.sum(np.abs(ends) < 1e-2) == 2

@@ -149,7 +149,7 @@ def test_connection_of_the_vertical_disk_is_purely_kinematic():
     assert found.basis.shape[1] == 0
     assert np.max(np.abs(found.vertical)) == 0
     c = np.asarray(dh.structure(disk, [0.4, 0.1, 0, 0]))
-    assert np.max(np.abs(found.across - c[2:, :2, :2])) < 1e-12
+    assert np.max(np.abs(found.across + c[2:, :2, :2])) < 1e-12
     assert abs(abs(found.across[1, 0, 1]) - 1.3) < 1e-12
 
 
@@ -161,6 +161,11 @@ def plain(q):
     return jnp.eye(3)
 
 
+def heisenberg_frame(q):
+    """d_x + (y/2) d_z, d_y - (x/2) d_z, d_z: the first two are horizontal for A = dz + (x dy - y dx)/2."""
+    return jnp.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [q[1] / 2, -q[0] / 2, 1.0]])
+
+
 def test_mechanical_connection_of_a_free_system():
     """A = dz + (x dy - y dx)/2: curvature B(d/dx, d/dy) = 1, locked inertia 1."""
     free = dh.from_velocities(heisenberg, plain, 3)
@@ -169,6 +174,45 @@ def test_mechanical_connection_of_a_free_system():
     assert found.curvature[:, 0, 1] == pytest.approx([0, 0, 1], abs=1e-12)
     assert np.max(np.abs(found.curvature + np.swapaxes(found.curvature, 1, 2))) < 1e-13
     assert found.locked_inertia == pytest.approx(np.array([[1.0]]))
+
+
+def test_curvature_has_one_sign_in_s_and_out_of_d():
+    """The same plane with and without the constraint that takes its third field away: B = dA in both."""
+    contact = {"z": lambda q: jnp.array([0.0, 0.0, 1.0])}
+    frame = heisenberg_frame
+    free = dh.from_velocities(heisenberg, frame, 3)
+    bound = dh.from_velocities(heisenberg, frame, 2)
+    within = analysis.nonholonomic_connection(free, [0.3, -0.4, 0.2], symmetries=contact)
+    out = analysis.nonholonomic_connection(bound, [0.3, -0.4, 0.2], symmetries=contact)
+    assert within.curvature[2, 0, 1] == pytest.approx(1.0, abs=1e-12)
+    assert out.across[0, 0, 1] == pytest.approx(1.0, abs=1e-12)
+
+
+ROLLING = [
+    (S.ChaplyginSphere(), "DVSR", (3, 3, 1, 0)),
+    (S.RouthTop(), "DVSR", (3, 4, 2, 0)),
+    (S.RollingBody(), "DVSR", (3, 4, 2, 0)),
+    (S.RollingDisk(), "DVSR", (3, 4, 2, 0)),
+]
+
+
+@pytest.mark.parametrize(("system", "names", "sizes"), ROLLING, ids=lambda case: type(case).__name__)
+def test_lifting_off_is_no_direction_of_the_configuration_space(system, names, sizes):
+    """[MD] 9, 10: R = 0, D + V is the tangent space to Q = SO(3) x R^2 or, for the disk in angles, all of R^5."""
+    found = analysis.bundles(system, system.sample()["q"])
+    assert tuple(getattr(found, name).shape[1] for name in names) == sizes
+    assert "D + V is everything" in repr(found)
+    assert found.aligned.shape[1] == 5
+
+
+def test_a_distance_that_is_constant_is_no_direction_either():
+    """The centre of a ball on a sphere has three coordinates, and moves in two: [MD]'s Q = SO(3) x S^2."""
+    ball = S.BallOnSphere()
+    q = np.asarray(ball.sample()["q"], float)
+    found = analysis.bundles(ball, q)
+    assert np.linalg.matrix_rank(found.aligned) == found.aligned.shape[1] == 5
+    velocities = np.asarray(ball.frame(jnp.asarray(q))) @ found.aligned
+    assert np.max(np.abs(q[9:] @ velocities[9:])) < 1e-12
 
 
 def test_locked_inertia_of_the_disk():
@@ -206,7 +250,7 @@ def test_connection_of_the_snakeboard(phi, rotor, half):
     assert found.horizontal[:, 2] == pytest.approx([0, 0, 1, 0, 0], abs=1e-12)
     curvature = -(slope + a * (whole - half**2) * s * c / (half**2 * locked))
     assert found.curvature[:, 1, 2] == pytest.approx([curvature, 0, 0, 0, 0], abs=1e-11)
-    assert found.across[:, 1, 2] == pytest.approx([0, a / half], abs=1e-12)
+    assert found.across[:, 1, 2] == pytest.approx([0, -a / half], abs=1e-12)
 
 
 def test_locked_inertia_of_the_roller_racer_and_of_the_sleigh():

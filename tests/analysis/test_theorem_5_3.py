@@ -156,6 +156,7 @@ def test_what_other_schemes_do_to_the_disk():
     assert not lost.kept
     assert lost.residual > 1e-3
     assert lost.stability[1] is None
+    assert lost.dimensions == (2, None)
 
 
 @pytest.mark.parametrize(("tau", "changed"), [(0.25, Stability.UNSTABLE), (0.75, Stability.PARTIAL)])
@@ -199,3 +200,65 @@ def test_leapfrog_loses_the_type_of_the_sleigh():
     assert kept.kept
     assert kept.stability == (Stability.PARTIAL, Stability.UNSTABLE)
     assert not kept.holds
+
+
+# --- structure, not accuracy: Kepler's circles in Cartesian coordinates, which accuracy alone does not keep ---
+
+
+def radial(q):
+    r = jnp.sqrt(q @ q)
+    return jnp.stack([q / r, jnp.stack([-q[1], q[0]])], axis=1)
+
+
+KEPLER = dh.from_velocities(lambda q, v: 0.5 * v @ v + 1 / jnp.sqrt(q @ q), radial, 2)
+CIRCLE = {"q": [1.0, 0.0], "xi": [0.0, 1.0], "symmetries": {"turn": np.array([[0.0, -1.0], [1.0, 0.0]])}}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "order"),
+    [(MIDPOINT, 2), pytest.param(dh.RungeKutta4(), 4, marks=pytest.mark.slow), (dh.Gauss(stages=3), 6)],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_falls_with_the_step_is_not_kept(scheme, order):
+    """At h = 0.4 it shows at once; at h = 0.01 the sixth order is at round-off, and a longer step shows it."""
+    lost = structural_stability(KEPLER, scheme=scheme, h=0.4, **CIRCLE)
+    assert not lost.kept
+    assert lost.slope == pytest.approx(order, abs=0.3)
+    assert lost.dimensions == (1, None)
+    assert "is lost; a step leaves the orbit" in repr(lost)
+    short = structural_stability(KEPLER, scheme=scheme, h=0.01, **CIRCLE)
+    assert not short.kept
+    if order == 6:
+        assert short.residual < 1e-12
+        assert short.seen_at > 0.01
+        assert "it is seen with h = " in repr(short)
+
+
+def test_a_spring_keeps_its_circles_with_the_velocity_of_the_steps():
+    """F_r = r_mid (omega^2 - 1) vanishes at any r_mid: the nodes move faster, the steps as they should."""
+    spring = dh.from_velocities(lambda q, v: 0.5 * v @ v - 0.5 * q @ q, radial, 2)
+    assert structural_stability(spring, scheme=MIDPOINT, h=0.4, **CIRCLE).kept
+
+
+def rolling_on_rotations():
+    """A disk that rolls steadily, lean 0.3, in axes of the body, which turn with it: xi is not constant."""
+    disk = S.RollingDiskOnRotations()
+    q = np.concatenate([np.asarray(disk.attitude(LEAN, 0.4, 0.2)).ravel(), [0.3, 0.1]])
+    return disk, q, TURN * q[6:9] + 3.0 * np.array([0.0, 0.0, 1.0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scheme", "order"), [(MIDPOINT, 2), (dh.Gauss(stages=3), 6)], ids=repr)
+def test_where_xi_turns_in_the_frame_the_scheme_is_seen_not_the_frame(scheme, order):
+    """It was 2.1e-2 for every scheme, h = 0.1, dimensions (2, -2), and kept by Gauss(3) at h = 0.05 to a tolerance."""
+    lost = structural_stability(*rolling_on_rotations(), scheme, 0.1)
+    shorter = structural_stability(*rolling_on_rotations(), scheme, 0.05)
+    assert not lost.kept
+    assert not shorter.kept
+    assert lost.residual / shorter.residual == pytest.approx(2.0**order, rel=0.3)
+    assert lost.dimensions == (2, None)
+
+
+def test_a_scheme_that_does_not_take_the_system_says_so():
+    with pytest.raises(ValueError, match="CortesMartinez"):
+        structural_stability(*rolling_on_rotations(), dh.CortesMartinez(), 0.1)

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from multipliers import accelerations, assert_same, orthogonal, rates
 
 import discrete_hamel as dh
-from discrete_hamel.systems import algebras
+from discrete_hamel.systems._blocks import algebras
 
 NOTHING = jnp.zeros(0)  # the coordinates of a reduced system
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from multipliers import assert_lagrange_dalembert, assert_same, motion, orthogonal, together, turning_energy
 
 import discrete_hamel as dh
-from discrete_hamel.frames import structure_functions
+from discrete_hamel.mechanics.frames import structure_functions
 from discrete_hamel.systems.balls_on_surfaces import bowl, cylinder, hoop, sphere
 
 UNTURNED = (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0)

@@ -186,7 +186,7 @@ def test_its_shapes_can_be_drawn_and_animated(name):
 def test_its_film_stays_within_the_picture_and_moves(name):
     """No frame of it is clipped, and none shows what another left."""
     pytest.importorskip("matplotlib")
-    from discrete_hamel.animate import painter, scenes
+    from discrete_hamel.drawing.films import painter, scenes
 
     _, _, trajectory, _ = sampled(name)
     if not trajectory.q.shape[1]:
@@ -213,10 +213,10 @@ def test_its_film_stays_within_the_picture_and_moves(name):
         (dh.systems.ContactOscillator(), dh.DiscreteHamel(), False),
         (dh.systems.ContactOscillator(), dh.RungeKutta4(), True),
     ],
-    ids=["gearbox", "gearbox, not reversible", "oscillator", "oscillator by Runge and Kutta"],
+    ids=["gearbox", "gearbox, not its own reverse", "oscillator", "oscillator by Runge and Kutta"],
 )
 def test_drift_is_told_from_oscillation(system, scheme, drifts):
-    """Where the system is not reversible (design 3), or the scheme not symmetric, both criteria fail what drifts."""
+    """Where the motion is not its own reverse, or the scheme not symmetric, both criteria fail what drifts."""
     run = dh.simulate(system, **system.sample(), steps=STEPS, scheme=scheme)
     share, significant = secular(run.t, run.invariants()["energy of the driven"])
     assert significant == drifts

@@ -47,7 +47,7 @@ def test_gearbox(q, xi, epsilon, orthonormal):
 
 @few
 @given(vectors(3), vectors(2), numbers(0.1, 1.0))
-def test_reversibility(q, xi, epsilon):
+def test_the_involution_that_keeps_the_sense_of_rotation(q, xi, epsilon):
     """The involution (x, y, z; v) -> (-x, -y, z; x', y', -z') reverses the motion of both for epsilon = 0 only."""
 
     def defect(system):
@@ -62,6 +62,24 @@ def test_reversibility(q, xi, epsilon):
     assert defect(dh.systems.ContactOscillator()) < 1e-12
     assert defect(dh.systems.Gearbox(epsilon=0.0)) < 1e-12
     assert defect(dh.systems.Gearbox(epsilon=epsilon)) > epsilon * abs(np.cos(2 * q[1])) - 1e-12
+
+
+@few
+@given(vectors(3), vectors(2), numbers(0.1, 1.0))
+def test_v_to_minus_v_reverses_both(q, xi, epsilon):
+    """[QS] Prop. 4.3: the acceleration is even in the velocity, so the gearbox is reversible in this sense."""
+    for system in (dh.systems.ContactOscillator(), dh.systems.Gearbox(epsilon=epsilon)):
+        assert_same(motion(system, q, xi)[1], motion(system, q, -np.asarray(xi))[1])
+
+
+def test_the_gearbox_returns_under_v_to_minus_v_on_another_torus():
+    """It comes back, and on the way the driver turns the other way round, which it never does by itself."""
+    gearbox = dh.systems.Gearbox(epsilon=0.3)
+    start = gearbox.sample()
+    there = dh.reference(gearbox, start["q"], start["xi"], t=np.linspace(0, 20, 41))
+    back = dh.reference(gearbox, there.q[-1], -there.xi[-1], t=np.linspace(0, 20, 41))
+    np.testing.assert_allclose(back.q[-1], start["q"], atol=1e-9)
+    assert np.min(there.xi[:, 0]) > 0 > np.max(back.xi[:, 0])
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3])

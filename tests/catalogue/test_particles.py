@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from multipliers import accelerations, assert_lagrange_dalembert, assert_same, motion, rates
 
 import discrete_hamel as dh
-from discrete_hamel.frames import structure_functions
+from discrete_hamel.mechanics.frames import structure_functions
 
 
 def free(_, v, s):

@@ -20,7 +20,7 @@ from multipliers import (
 )
 
 import discrete_hamel as dh
-from discrete_hamel.frames import structure_functions
+from discrete_hamel.mechanics.frames import structure_functions
 from discrete_hamel.systems.balls_on_surfaces import sphere
 
 

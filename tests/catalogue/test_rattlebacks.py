@@ -56,6 +56,43 @@ def test_convex_body_is_lagrange_dalembert(m, semiaxes, inertia, r, omega):
     assert_lagrange_dalembert(body, placed(r), omega, *ELLIPSOID)
 
 
+@few
+@given(vectors(3, 0.2, 1.0), numbers(), rotations(), vectors(3))
+def test_a_full_matrix_is_the_principal_moments_turned(second, tilt, r, omega):
+    moments = np.sum(second) - second
+    c, s = np.cos(tilt), np.sin(tilt)
+    turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
+    by_moments = dh.systems.Rattleback(inertia=tuple(moments), tilt=tilt)
+    by_matrix = dh.systems.Rattleback(inertia=turn @ np.diag(moments) @ turn.T)
+    q, xi = placed(r), np.concatenate([omega, np.zeros(3)])
+    for one, other in zip(dh.vector_field(by_moments, q, xi), dh.vector_field(by_matrix, q, xi), strict=True):
+        assert_same(one, other)
+
+
+def test_the_matrix_of_the_literature_is_the_default():
+    """Kane and Levinson (1982): moments 2e-4, 1.6e-3, 1.7e-3 and the product of inertia -2e-5."""
+    matrix = [[2e-4, -2e-5, 0.0], [-2e-5, 1.6e-3, 0.0], [0.0, 0.0, 1.7e-3]]
+    stone = dh.systems.Rattleback(inertia=matrix)
+    np.testing.assert_allclose(stone.moments(), dh.systems.Rattleback().moments(), rtol=0, atol=2e-10)
+    run = dh.simulate(stone, **stone.sample(), steps=20)
+    known = dh.simulate(dh.systems.Rattleback(), **stone.sample(), steps=20)
+    np.testing.assert_allclose(run.xi, known.xi, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("inertia", "words"),
+    [
+        ([[2e-4, 1e-5, 0], [0, 1.6e-3, 0], [0, 0, 1.7e-3]], "symmetric"),
+        ([[2e-4, 1e-3, 0], [1e-3, 1.6e-3, 0], [0, 0, 1.7e-3]], "positive definite"),
+        ([[2e-4, 0, 0], [0, 1.6e-3, 0], [0, 0, 2.7e-3]], "triangle inequality"),
+    ],
+)
+def test_impossible_matrices_are_refused(inertia, words):
+    stone = dh.systems.Rattleback(inertia=inertia)
+    with pytest.raises(ValueError, match=words):
+        dh.simulate(stone, **stone.sample(), steps=1)
+
+
 @jax.jit
 def _momentum_equation(body, q, xi):
     """M' and its right side, M the momentum about the contact."""

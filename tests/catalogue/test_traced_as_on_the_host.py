@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel import checks
+from discrete_hamel.runs import validation as checks
 
 STEPS = 3
 

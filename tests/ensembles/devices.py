@@ -9,7 +9,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from sleighs import BLOCK, DATA, MEMBERS, OFFSETS, XI, digest, over_members
 
 import discrete_hamel as dh
-from discrete_hamel.ensembles import runs
+from discrete_hamel.runs.ensemble import runs
 
 LATE = np.where(np.arange(MEMBERS)[:, None] < 700, np.nan, XI)  # the first to start is on the third device
 VELOCITIES = np.stack([XI[:, 0], XI[:, 1] * np.cos(0.1), XI[:, 1] * np.sin(0.1)], axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 import discrete_hamel as dh
-from discrete_hamel.ensembles import runs
+from discrete_hamel.runs.ensemble import runs
 
 MEMBERS, BLOCK = 1000, 128  # eight blocks, of which shards on four devices have two each, but for some rows
 XI = np.stack([np.linspace(1, 2, MEMBERS), np.full(MEMBERS, -0.3)], axis=1)

@@ -5,8 +5,9 @@ import jax.numpy as jnp
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel import checks, loops
-from discrete_hamel.ensembles import plain, reductions
+from discrete_hamel.runs import loop as loops
+from discrete_hamel.runs import validation as checks
+from discrete_hamel.runs.ensemble import plain, reductions
 
 SLEIGH, SCHEME = (checks.canonical(a) for a in (dh.systems.ChaplyginSleigh(), dh.DiscreteHamel()))
 AXES, H = (None, None, None), jnp.asarray(0.01)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.ensembles import ensemble, runs
-from discrete_hamel.stores import files
+from discrete_hamel.runs.ensemble import ensemble, runs
+from discrete_hamel.runs.storage import files
 
 pytest.importorskip("xarray")
 pytest.importorskip("zarr")

@@ -1,13 +1,17 @@
 """Ensembles on one machine: over initial data and parameters, in blocks, with members that fail."""
 
+import os
+import subprocess
+import sys
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.ensembles import Reduction, ensemble, runs
-from discrete_hamel.ensembles.members import gathered
-from discrete_hamel.ensembles.threads import parts
+from discrete_hamel.runs.ensemble import Reduction, ensemble, runs
+from discrete_hamel.runs.ensemble.members import gathered
+from discrete_hamel.runs.ensemble.threads import parts
 
 MEMBERS, STEPS, H = 300, 40, 0.02
 OFFSETS = np.linspace(0.1, 0.5, MEMBERS)
@@ -259,3 +263,16 @@ def test_what_is_wrong_with_all_is_said_before_anything_runs(change, words):
     data = {"system": sleighs(), "q": Q, "xi": XI, "h": H, "steps": STEPS} | change
     with pytest.raises((ValueError, TypeError), match=words):
         ensemble(**data)
+
+
+def test_a_run_in_float32_gives_float32():
+    code = (
+        "import warnings, numpy as np, discrete_hamel as dh\n"
+        "warnings.simplefilter('ignore')\n"
+        "sleigh, xi = dh.systems.ChaplyginSleigh(), np.ones((3, 2))\n"
+        "found = dh.ensemble(sleigh, [0.1, 0, 0], xi, h=0.01, steps=4, save_every=2)\n"
+        "print(*(found[name].dtype for name in ('q', 'p', 'xi', 'residual', 'time')))\n"
+    )
+    environment = os.environ | {"JAX_ENABLE_X64": "0"}
+    out = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["float32"] * 5

@@ -16,8 +16,8 @@ import pytest
 from sleighs import BLOCK, DATA, MEMBERS, OFFSETS, XI, digest
 
 import discrete_hamel as dh
-from discrete_hamel import launch
-from discrete_hamel.ensembles import ensemble, processes, runs
+from discrete_hamel.cli import launch
+from discrete_hamel.runs.ensemble import ensemble, processes, runs
 
 pytest.importorskip("xarray")
 pytest.importorskip("zarr")
@@ -42,7 +42,7 @@ def launched(processes, how, store, seconds="0", patience=60.0):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{free.getsockname()[1]}"
-    command = [sys.executable, "-m", "discrete_hamel.launch", "--coordinator", place, "--processes", str(processes)]
+    command = [sys.executable, "-m", "discrete_hamel.cli.launch", "--coordinator", place, "--processes", str(processes)]
     environment = os.environ | {"DISCRETE_HAMEL_PATIENCE": str(patience)}
     return [
         subprocess.Popen(

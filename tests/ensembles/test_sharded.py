@@ -12,7 +12,7 @@ import pytest
 from devices import cases, digests
 from sleighs import BLOCK
 
-from discrete_hamel.ensembles import ensemble, runs
+from discrete_hamel.runs.ensemble import ensemble, runs
 
 pytest.importorskip("xarray")
 

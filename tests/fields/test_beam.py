@@ -8,8 +8,8 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 import discrete_hamel as dh
-from discrete_hamel import frames
 from discrete_hamel.fields import Beam, NeighbourHamel, equilibrium
+from discrete_hamel.mechanics import frames
 
 FAST = NeighbourHamel()
 

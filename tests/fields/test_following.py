@@ -8,8 +8,8 @@ from dense_equations import is_the_discrete_hamel_map
 from scipy.integrate import quad
 
 import discrete_hamel as dh
-from discrete_hamel import hamel
 from discrete_hamel.fields import ConstrainedString, LinkByLink, SleighWithString, maps
+from discrete_hamel.mechanics import hamel
 
 FAST = LinkByLink()
 SPEED = 1.3

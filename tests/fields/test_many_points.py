@@ -7,7 +7,6 @@ import pytest
 from jax.extend.core import subjaxprs
 
 import discrete_hamel as dh
-from discrete_hamel import checks, loops, many_coordinates
 from discrete_hamel.fields import (
     AlongAndAcross,
     Beam,
@@ -23,6 +22,9 @@ from discrete_hamel.fields import (
     TridiagonalTension,
     tension,
 )
+from discrete_hamel.runs import loop as loops
+from discrete_hamel.runs import many_coordinates
+from discrete_hamel.runs import validation as checks
 
 POINTS = 2000
 

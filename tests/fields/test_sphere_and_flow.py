@@ -7,9 +7,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
-from discrete_hamel import frames
 from discrete_hamel.fields import NeighbourHamel, SphereField, TorusFlow
 from discrete_hamel.fields.torus_flow import matrices, sine_bracket, waves
+from discrete_hamel.mechanics import frames
 
 FAST = NeighbourHamel()
 
@@ -159,6 +159,50 @@ def _bracket_of(size, i, j):
     e = matrices(size)
     bracket = e[i] @ e[j] - e[j] @ e[i]
     return np.einsum("ab,kab->k", bracket, e.conj()).real / np.einsum("ab,ab->", e[0], e[0].conj()).real
+
+
+def fourier(size, values):
+    """Amplitudes of cos(n.x) and sin(n.x) as coefficients of exp(i n.x), by wave vector."""
+    found = {}
+    for n, (a, b) in zip(waves(size).tolist(), np.reshape(values, (-1, 2)), strict=True):
+        found[tuple(n)], found[-n[0], -n[1]] = (a - 1j * b) / 2, (a + 1j * b) / 2
+    return found
+
+
+def test_it_is_eulers_equation():
+    """w' = {psi, w} = psi_x w_y - psi_y w_x with w = -Lap psi, mode by mode, to second order in 1 / N."""
+    misses = []
+    for size in (5, 9, 13):
+        system, xi = TorusFlow(size), np.zeros(size**2 - 1)
+        for k, n in enumerate(waves(size).tolist()):
+            if max(map(abs, n)) <= 1:
+                xi[2 * k : 2 * k + 2] = np.cos(3.0 * n[0] + n[1]), np.sin(1.0 + n[0] - 2.0 * n[1])
+        found = fourier(size, dh.hamel_force(system, [], xi))
+        psi = fourier(size, xi)
+        wanted = dict.fromkeys(found, 0.0)
+        for n, a in psi.items():
+            for m, b in psi.items():
+                total = (n[0] + m[0], n[1] + m[1])
+                if total in wanted:  # {e^in.x, e^im.x} = -(n x m) e^i(n+m).x, and w_m = |m|^2 psi_m
+                    wanted[total] -= (n[0] * m[1] - n[1] * m[0]) * (m[0] ** 2 + m[1] ** 2) * a * b
+        size_of = max(map(abs, wanted.values()))
+        misses.append(max(abs(found[n] - wanted[n]) for n in wanted) / size_of)
+    assert misses[-1] < 0.1
+    assert np.polyfit(np.log([5, 9, 13]), np.log(misses), 1)[0] == pytest.approx(-2, abs=0.3)
+
+
+def test_a_disturbance_is_carried_with_the_flow():
+    """psi = cos y: u = psi_y = -sin y, so at y = -pi/2 vorticity moves to positive x. w = e cos(x) cos(y) there, in the
+    frame of Euler's equations: w_t = -u w_x - (the disturbance's own flow) w_y, in Fourier modes by the test above."""
+    system = TorusFlow(9)
+    order = [tuple(n) for n in waves(9).tolist()]
+    xi = np.zeros(80)
+    xi[2 * order.index((0, 1))] = 1.0
+    xi[2 * order.index((2, 0))] = 1e-3
+    rate = fourier(9, dh.hamel_force(system, [], xi))
+    # w' = -u w_x + ..: psi_x w_y - psi_y w_x = 1e-3 (4 - 1) sin(y) (-2 sin 2x), less the sines' finite N
+    product = -2 * 3e-3 * (-1 / 4)  # of exp(i(2x + y)) in sin(2x) sin(y): -1/4
+    assert rate[2, 1].real == pytest.approx(product * np.sin(4 * np.pi / 9) / (4 * np.pi / 9), rel=1e-9)
 
 
 def test_refusals():

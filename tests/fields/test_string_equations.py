@@ -7,8 +7,8 @@ import pytest
 from scipy.interpolate import BarycentricInterpolator
 
 import discrete_hamel as dh
-from discrete_hamel import frames
 from discrete_hamel.fields import AlongAndAcross, Driven, Fixed, Free, String, TridiagonalTension, tension
+from discrete_hamel.mechanics import frames
 
 FAST = TridiagonalTension()
 vector_field, reactions = jax.jit(dh.vector_field), jax.jit(dh.reactions)

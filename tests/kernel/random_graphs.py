@@ -4,12 +4,12 @@ import ctypes
 
 import numpy as np
 
-from discrete_hamel.kernel.graph import Graph
-from discrete_hamel.kernel.native import object_code
-from discrete_hamel.kernel.native.circular import METADATA, circular
-from discrete_hamel.kernel.native.instructions import Code, Kind
-from discrete_hamel.kernel.native.sections import Memory, Section, loaded
-from discrete_hamel.kernel.operations import BINARY, UNARY
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.native import object_code
+from discrete_hamel.compiler.native.circular import METADATA, circular
+from discrete_hamel.compiler.native.instructions import Code, Kind
+from discrete_hamel.compiler.native.sections import Memory, Section, loaded
 
 EXACT = ("add", "sub", "mul", "div", "neg", "sqrt", "abs", "sign", "floor", "ceil", "max", "min", "select")
 EXACT += ("lt", "le", "gt", "ge", "eq", "ne", "stop_gradient")  # operations that IEEE 754 defines to the last bit

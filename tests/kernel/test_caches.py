@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.kernel import caches, choice
-from discrete_hamel.kernel.caches import Cache, make_room
+from discrete_hamel._support import caches
+from discrete_hamel._support.caches import Cache, make_room
+from discrete_hamel.compiler import paths as choice
 
 on_linux = pytest.mark.skipif(not caches.MAPPINGS.exists(), reason="counts the memory mappings of Linux")
 

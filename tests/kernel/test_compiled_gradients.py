@@ -10,10 +10,10 @@ from problems import DISK, PENDULUM, SLEIGH
 from test_compile import compilations
 
 import discrete_hamel as dh
-from discrete_hamel.kernel import differentiable
-from discrete_hamel.kernel.graph import Graph
-from discrete_hamel.kernel.lowering import lowered
-from discrete_hamel.kernel.slopes import pulled, pushed
+from discrete_hamel.compiler.gradients import differentiable
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.graph.slopes import pulled, pushed
 
 STEPS = 12
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discrete_hamel.kernel.elimination import factors, solve
-from discrete_hamel.kernel.graph import Graph, Unsupported
-from discrete_hamel.kernel.lowering import lowered
-from discrete_hamel.kernel.reduction import positive, reduced
+from discrete_hamel.compiler.graph.elimination import factors, solve
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.simplifying.reduction import positive, reduced
 
 
 def entries(graph, matrix):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discrete_hamel.kernel.graph import Graph
-from discrete_hamel.kernel.lowering import lowered
-from discrete_hamel.kernel.operations import BINARY, IN_JAX, UNARY
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.graph.operations import BINARY, IN_JAX, UNARY
 
 POINT = (0.3, 0.7, 0.45)  # inside every domain, but that of acosh
 ABOVE_ONE = (1.3, 1.7, 2.2)

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import exact_mismatches, native, random_graph, rounding_mismatches
 
-from discrete_hamel.kernel.graph import Graph
-from discrete_hamel.kernel.native import instructions, object_code, sections
-from discrete_hamel.kernel.operations import BINARY, UNARY
-from discrete_hamel.kernel.sincos import REACH
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.native import instructions, object_code, sections
+from discrete_hamel.compiler.step.sincos import REACH
 
 pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())
 

@@ -8,12 +8,12 @@ from problems import SLEIGH
 from test_native_runs import started
 
 import discrete_hamel as dh
-from discrete_hamel.kernel import histories
-from discrete_hamel.kernel.histories import History
-from discrete_hamel.kernel.native import object_code
-from discrete_hamel.kernel.native.histories import Steps
-from discrete_hamel.kernel.native.sweeps import Cotangents
-from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.compiler.gradients import histories
+from discrete_hamel.compiler.gradients.histories import History
+from discrete_hamel.compiler.native import object_code
+from discrete_hamel.compiler.native.histories import Steps
+from discrete_hamel.compiler.native.sweeps import Cotangents
+from discrete_hamel.compiler.step.stepper import Stepper
 
 pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())
 SCHEMES = {"one": dh.DiscreteHamel(), "composed": dh.Composed(dh.DiscreteHamel())}

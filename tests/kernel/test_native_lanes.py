@@ -8,11 +8,11 @@ from problems import DISK, PENDULUM, SLEIGH
 from test_native_runs import started
 
 import discrete_hamel as dh
-from discrete_hamel import checks
-from discrete_hamel.kernel.native import object_code
-from discrete_hamel.kernel.native.host import HostRun
-from discrete_hamel.kernel.native.lanes import LaneRun
-from discrete_hamel.kernel.stepper import Stepper, in_steps
+from discrete_hamel.compiler.native import object_code
+from discrete_hamel.compiler.native.host import HostRun
+from discrete_hamel.compiler.native.lanes import LaneRun
+from discrete_hamel.compiler.step.stepper import Stepper, in_steps
+from discrete_hamel.runs import validation as checks
 
 pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())
 CASES = [(p, dh.DiscreteHamel()) for p in (DISK, PENDULUM, SLEIGH)]

@@ -10,11 +10,12 @@ import pytest
 from problems import DISK, PENDULUM, SLEIGH
 
 import discrete_hamel as dh
-from discrete_hamel import checks
-from discrete_hamel.kernel import choice, loop
-from discrete_hamel.kernel.native import circular, object_cache, object_code, run, sections
-from discrete_hamel.kernel.native.host import HostRun
-from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.compiler import paths as choice
+from discrete_hamel.compiler.native import circular, object_cache, object_code, run, sections
+from discrete_hamel.compiler.native.host import HostRun
+from discrete_hamel.compiler.step import loop
+from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.runs import validation as checks
 
 pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())
 

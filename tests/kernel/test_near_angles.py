@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.kernel import near_angles
-from discrete_hamel.kernel.choice import chunk
-from discrete_hamel.kernel.graph import Graph
-from discrete_hamel.kernel.near_angles import Angle, near, turned
-from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.paths import chunk
+from discrete_hamel.compiler.step import near_angles
+from discrete_hamel.compiler.step.near_angles import Angle, near, turned
+from discrete_hamel.compiler.step.stepper import Stepper
 from paper_figures.speeds import start
 
 BOUND = 2.3e-16  # one unit in the last place of 1

@@ -8,11 +8,11 @@ from jax import lax
 from problems import DISK, PENDULUM, SLEIGH
 
 import discrete_hamel as dh
-from discrete_hamel import checks
-from discrete_hamel.kernel import choice
-from discrete_hamel.kernel.leaves import scalars
-from discrete_hamel.kernel.lowering import lowered
-from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.compiler import paths as choice
+from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.runs import validation as checks
 
 SCHEMES = (
     dh.DiscreteHamel(tau=0.25),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from jax import lax
 
-from discrete_hamel.kernel.graph import Graph, Unsupported
-from discrete_hamel.kernel.jaxprs import to_graph
-from discrete_hamel.kernel.leaves import inputs_like
-from discrete_hamel.kernel.lowering import lowered
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.graph.leaves import inputs_like
+from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.reading.jaxprs import to_graph
 
 SAMPLE = np.array([0.3, 0.7, -0.4, 0.6, 1.1, -0.9, 0.25, 0.8, 0.5])
 ELSEWHERE = np.array([-0.5, 0.2, 0.9, -0.7, 0.4, 0.1, 0.65, -0.3, 1.6])

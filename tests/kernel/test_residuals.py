@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.kernel import rounding
-from discrete_hamel.kernel.graph import Graph
-from discrete_hamel.newton import newton
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.step import rounding
+from discrete_hamel.mechanics.newton import newton
 
 START = {"q": [0.1, 0.2], "xi": [1.0, -0.5], "h": 0.1, "steps": 12}  # before a sign changes
 

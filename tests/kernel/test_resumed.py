@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.kernel import differentiable, histories
+from discrete_hamel.compiler.gradients import differentiable, histories
 
 PENDULUM = dh.systems.SphericalPendulum()
 START = jnp.array([0.3, 0.2, -(0.87**0.5)]), jnp.array([0.6, 0.0])

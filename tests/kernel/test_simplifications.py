@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discrete_hamel.kernel.graph import Graph
-from discrete_hamel.kernel.identities import idle, without_idle_angles
-from discrete_hamel.kernel.lowering import cycles, dependent, lowered
-from discrete_hamel.kernel.regrouping import regrouped
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.lowering import cycles, dependent, lowered
+from discrete_hamel.compiler.simplifying.identities import idle, without_idle_angles
+from discrete_hamel.compiler.simplifying.regrouping import regrouped
 
 POINT = (0.3, 0.7, 0.45, 1.2)
 

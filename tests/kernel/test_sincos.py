@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discrete_hamel.kernel import sincos
+from discrete_hamel.compiler.step import sincos
 
 BOUND = 2.3e-16  # about one unit in the last place of 1
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")

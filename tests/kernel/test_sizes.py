@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel import checks
-from discrete_hamel.kernel.choice import MOST_UNKNOWNS, chunk, stepper_for
-from discrete_hamel.kernel.leaves import scalars
-from discrete_hamel.kernel.lowering import lowered
-from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.paths import MOST_UNKNOWNS, chunk, stepper_for
+from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.runs import validation as checks
 
 
 def relative(q, xi, parameters):

@@ -7,11 +7,12 @@ import pytest
 from numpy.polynomial import Polynomial
 
 import discrete_hamel as dh
-from discrete_hamel import checks, loops
-from discrete_hamel.kernel import choice
-from discrete_hamel.kernel.leaves import scalars
-from discrete_hamel.kernel.stages import StageStepper
-from discrete_hamel.kernel.stepper import Stepper
+from discrete_hamel.compiler import paths as choice
+from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.step.stages import StageStepper
+from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.runs import loop as loops
+from discrete_hamel.runs import validation as checks
 
 
 class Spring(dh.System):

@@ -7,7 +7,9 @@ import pytest
 from jax import lax
 
 import discrete_hamel as dh
-from discrete_hamel.kernel import movements, operations, verification
+from discrete_hamel.compiler.graph import operations
+from discrete_hamel.compiler.reading import movements
+from discrete_hamel.compiler.step import verification
 
 DATA = {"q": np.array([0.4, -0.7, 0.9]), "xi": np.array([0.3, 0.2, -0.5]), "h": 0.05, "steps": 6}
 COEFFICIENT = 0.7
@@ -41,6 +43,12 @@ PLAIN = dh.simulate(system(), **DATA, compiled=False).q[-1]
 @pytest.mark.parametrize("way", WAYS)
 def test_a_right_one_is_taken_without_a_word(way):
     assert np.abs(WAYS[way](system()) - PLAIN).max() < 1e-13
+
+
+def test_under_jit_the_compiled_step_is_still_taken():
+    """The check runs while JAX traces, on concrete numbers."""
+    run = jax.jit(lambda q: dh.simulate(system(), **{**DATA, "q": q}))(jnp.asarray(DATA["q"]))
+    assert (run.report.path, run.report.reason) == ("compiled", "")
 
 
 @pytest.mark.parametrize("way", WAYS)

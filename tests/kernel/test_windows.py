@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax import lax
 
-from discrete_hamel.kernel.windows import gather, scattered
+from discrete_hamel.compiler.reading.windows import gather, scattered
 
 MODES = (lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.PROMISE_IN_BOUNDS)
 NOWHERE = -7

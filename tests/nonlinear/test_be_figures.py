@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import discrete_hamel as dh
 from discrete_hamel.schemes import Gonzalez
-from paper_figures.be_cases import BACKWARDS, BY_FIGURE, CASES, INCLINED
+from paper_figures.be_cases import BACKWARDS, BY_FIGURE, CASES, INCLINED, POINTED, ROUND, TRAVELLING
 
 STEPS = 10_000
 GONZALEZ = dh.EnergyExact(Gonzalez())
@@ -147,16 +147,61 @@ def test_the_difference_of_speeds_stays_on_the_plane(figure):
     assert np.max(np.abs(difference - difference[0])) < 1e-12 * STEPS**0.5
 
 
-def test_a_larger_distance_makes_another_motion():
-    """Figures 13, 14 and 15: near, theta swings and both points travel; far, it turns round and round, and with m2 =
-    3 m1 the points turn about a place instead of keeping two ellipses."""
-    near, far, heavier = (run_of(figure) for figure in (13, 14, 15))
-    assert np.ptp(near.xi[:, 2]) < np.pi
-    assert np.ptp(near.q[:, 1]) > 5
-    for run in (far, heavier):
-        assert np.ptp(run.xi[:, 2]) > 4 * np.pi
-        assert np.ptp(run.q[:, 1]) < 8
-    assert np.ptp(np.hypot(*(far.q[:, :2] - far.q[:, :2].mean(0)).T)) > 0
+@pytest.mark.parametrize("figure", [case.figure for case in CASES if case.kind in "ABCD" and case.figure != 17])
+def test_the_integrals_tell_the_kind_of_motion(figure):
+    """v1 - v2 changes its sign again and again where T^2 - 2 E T + k J has a root below P^2 / (m1 + m2); if not, v1 or
+    v2 does where P^2 / m2 or P^2 / m1 is between the roots. By DOP853, which keeps P and J."""
+    case = BY_FIGURE[figure]
+    exact = dh.reference(case.system, case.q, case.z, t=np.linspace(0, 20, 4001))
+    (v1, v2, theta), q, (p, least, greatest) = exact.xi.T, exact.q, case.integrals
+    kinetic = v1**2 + case.mass2 * v2**2
+    across = (q[:, 3] - q[:, 1]) * np.cos(theta) - (q[:, 2] - q[:, 0]) * np.sin(theta)
+    assert np.max(np.abs(v1 + case.mass2 * v2 - p)) < 1e-8 * (1 + abs(p))
+    assert np.max(np.abs(across**2 * kinetic - least * greatest)) < 1e-7 * (1 + least * greatest)
+    turns_back = [bool(x.min() < 0 < x.max()) for x in (v1 - v2, v1, v2)]
+    seen = TRAVELLING if turns_back[0] else POINTED if any(turns_back[1:]) else ROUND
+    assert seen == case.motion
+    assert np.min(kinetic) == pytest.approx(max(least, p**2 / (1 + case.mass2)), rel=1e-3)
+    assert np.max(kinetic) == pytest.approx(greatest, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("figure", "kind"),
+    [(13, TRAVELLING), (14, POINTED), (15, TRAVELLING), (16, ROUND), (21, TRAVELLING), (22, POINTED), (23, ROUND)]
+    + [(24, TRAVELLING), (25, POINTED)],
+)
+def test_the_distance_and_the_masses_decide_the_kind_of_motion(figure, kind):
+    """In the text's words: a very strong qualitative dependence on the initial distance (13, 14, 16); with m2 = 3 m1 of
+    a different kind (15); very different kinds of orbits (21, 22, 23), and a similar phenomenon (24, 25)."""
+    run, case = run_of(figure), BY_FIGURE[figure]
+    assert case.motion == kind
+    turns, gone = np.ptp(run.xi[:, 2]) / (2 * np.pi), np.linalg.norm(run.q[-1] - run.q[0])
+    if kind == TRAVELLING:
+        assert turns < 0.5
+        assert gone > 8 * np.hypot(*case.second)
+    else:
+        assert turns > 2
+        assert np.max(np.abs(run.q)) < 10
+    assert (run.xi[:, 0].min() < 0 < run.xi[:, 0].max()) == (kind != ROUND)
+
+
+@pytest.mark.parametrize(("mass2", "bound"), [(2.0, 3.0), (3.0, 6.25)])
+def test_case_a_travels_up_to_a_sharp_distance(mass2, bound):
+    """k d^2 = (m1 v1 + m2 v2)^2 / (m1 + m2), 1 % on either side of it."""
+    for factor, travelling in ((0.99, True), (1.01, False)):
+        case = BY_FIGURE[14]._replace(mass2=mass2, second=(np.sqrt(factor * bound), 0.0))
+        theta = dh.reference(case.system, case.q, case.z, t=np.linspace(0, 40, 401)).xi[:, 2]
+        assert (np.ptp(theta) < np.pi) == travelling == (case.motion == TRAVELLING)
+
+
+def test_at_one_distance_case_a_is_a_relative_equilibrium():
+    """k d^2 = m1 v1^2 + m2 v2^2, 3 m for m2 = 2 m1: two circles, which figures 14 and 15 must not be."""
+    case = BY_FIGURE[14]._replace(second=(3.0, 0.0))
+    _, rates = dh.vector_field(case.system, np.asarray(case.q), np.asarray(case.z))
+    np.testing.assert_allclose(rates, [0, 0, -1], atol=1e-15)  # d theta' = v2 - v1: the spring stays across
+    for figure in (14, 15):
+        p, least, greatest = BY_FIGURE[figure].integrals
+        assert greatest > 1.5 * least
 
 
 @pytest.mark.parametrize("figure", [29, 31])

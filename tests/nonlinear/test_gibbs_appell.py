@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
 import discrete_hamel as dh
-from discrete_hamel import gauss_principle, gibbs_appell, hamel
+from discrete_hamel.mechanics import gauss_principle, gibbs_appell, hamel
 
 FIELD = jax.jit(dh.vector_field)
 ACCELERATION = jax.jit(gibbs_appell.acceleration)

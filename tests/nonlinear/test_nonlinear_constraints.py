@@ -7,7 +7,7 @@ import pytest
 from curved import CONE, POINTS, accelerations_by_multipliers, cone_row, parallel_row
 
 import discrete_hamel as dh
-from discrete_hamel import gibbs_appell
+from discrete_hamel.mechanics import gibbs_appell
 
 V = np.asarray(POINTS.system.velocity(jnp.array(POINTS.q), jnp.array(POINTS.z)))
 WRITTEN = dh.from_nonlinear_constraints(

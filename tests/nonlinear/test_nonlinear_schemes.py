@@ -10,7 +10,7 @@ from checkers import STEP, slopes
 from curved import CONE, DRAGGED, ON_CONE, ON_CYLINDER, POINTS, RUNS, SLOPE, end, errors, has_order, parallel_row
 
 import discrete_hamel as dh
-from discrete_hamel.gibbs_appell import covector, directions, drive
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
 
 MIDPOINTS = (50, 100, 200, 400)
 FINE = (200, 400, 800, 1600)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discrete_hamel.stores import files
+from discrete_hamel.runs.storage import files
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from runs import NAMES, go, same
 from test_stores import retold
 
 import discrete_hamel as dh
-from discrete_hamel.stores import columns, layout, reading
+from discrete_hamel.runs.storage import columns, layout, reading
 
 
 @pytest.fixture(scope="module")
@@ -180,8 +180,11 @@ def test_a_link_in_the_place_of_a_new_file_is_not_written_through(store, tmp_pat
 
 
 def test_arrays_too_large_to_be_true_do_not_fill_memory(store):
-    def grown(_, metadata):
-        metadata["q/.zarray"]["shape"][0] = 10**15
+    def grown(told, metadata):  # all arrays alike, so that nothing but the missing chunks tells
+        told["finished"] = 10**15 - 1
+        for name in metadata:
+            if name.endswith("/.zarray") and metadata[name]["shape"][0] in (401, 400):
+                metadata[name]["shape"][0] += 10**15 - 401
 
     retold(store, grown)
     run = dh.load(store)

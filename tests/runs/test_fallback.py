@@ -12,8 +12,8 @@ from runs import same
 from test_stores import retold
 
 import discrete_hamel as dh
-from discrete_hamel import loops
-from discrete_hamel.stores import reading
+from discrete_hamel.runs import loop as loops
+from discrete_hamel.runs.storage import reading
 
 
 def turning(q):

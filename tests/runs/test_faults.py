@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from runs import go, same
 
 import discrete_hamel as dh
-from discrete_hamel import loops
-from discrete_hamel.stores import files, recording
+from discrete_hamel.runs import loop as loops
+from discrete_hamel.runs.storage import files, recording
 
 
 @cache

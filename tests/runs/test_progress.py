@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from runs import go
 
-from discrete_hamel import progress
+from discrete_hamel._support import progress
 
 
 class Screen(io.StringIO):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel import refusals
+from discrete_hamel.runs import refusals
 
 SLEIGH = dh.systems.ChaplyginSleigh()
 GOOD = {"q": [0.1, 0.0, 0.0], "xi": [1.5, -0.3, 0.0], "h": 0.01}
@@ -16,6 +16,15 @@ BAD = {
     refusals.OFF_CONSTRAINT: {"xi": [1.5, -0.3, 0.5]},
     refusals.PARAMETER: {"mass": -1.0},
 }
+
+
+def test_redundant_coordinates_off_their_manifold_are_marked():
+    pendulum = dh.systems.SphericalPendulum()
+    run = jax.jit(lambda q: dh.simulate(pendulum, q, [1.0, 0.0], h=0.01, steps=3))
+    assert run(jnp.array([0.6, 0.0, -0.8])).report.refused == 0
+    off = run(1.3 * jnp.array([0.6, 0.0, -0.8]))
+    assert off.report.refused == refusals.OFF_MANIFOLD
+    assert "dh.project" in off.refusal()
 
 
 def run(mass, q, xi, h):

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.kernel import choice
-from discrete_hamel.kernel.caches import Cache
+from discrete_hamel._support.caches import Cache
+from discrete_hamel.compiler import paths as choice
 
 UNITS = 50 * np.finfo(float).eps  # round-off of a step's few dozen operations
 SCALE = st.floats(-8, 8).map(lambda x: 10.0**x)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from runs import SLEIGH, go, same
 
 import discrete_hamel as dh
-from discrete_hamel.stores import files, layout, reading, recording, tables, writing
-from discrete_hamel.stores.lock import Lock
+from discrete_hamel.runs.storage import files, layout, reading, recording, tables, writing
+from discrete_hamel.runs.storage.lock import Lock
 
 SCHEMES = {
     "tau": dh.DiscreteHamel(0.3),

@@ -12,7 +12,7 @@ import pytest
 from problems import BODY, DISK, PENDULUM
 
 import discrete_hamel as dh
-from discrete_hamel.schemes.increments import affine, increment, rounded
+from discrete_hamel.schemes.exact_increments import affine, increment, rounded
 
 EPS = np.finfo(float).eps
 INCREMENT = jax.jit(lambda q, low, x, d: increment(PENDULUM.system.frame, q, low, 0.5, x, d))

@@ -13,7 +13,7 @@ import scipy.stats
 from problems import BODY, PENDULUM, SLEIGH
 
 import discrete_hamel as dh
-from discrete_hamel.hamel import balance, full
+from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.schemes import State
 
 STEPS, SAVED, DATA = {"sleigh": 1_000_000, "pendulum": 1_000_000, "rigid body": 250_000}, 1000, 8

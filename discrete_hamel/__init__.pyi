@@ -1,0 +1,181 @@
+from collections.abc import Mapping
+
+from discrete_hamel import analysis, fields, schemes, systems
+from discrete_hamel._support.caches import clear_caches
+from discrete_hamel._support.errors import (
+    ContactLost,
+    FrameDegenerates,
+    NewtonFailed,
+    RunFailed,
+    RunInterrupted,
+    SingularState,
+    StoreBusy,
+    StoreDamaged,
+    StoreFailed,
+)
+from discrete_hamel.analysis import (
+    audit,
+    bracket_matrix,
+    branch,
+    compare,
+    crossings,
+    divergence,
+    family,
+    flatness,
+    hidden_momenta,
+    integrable,
+    jacobiator,
+    keeps_measure,
+    lyapunov_exponents,
+    measure_condition,
+    reduced,
+    relative_equilibrium,
+    section,
+    spectrum,
+    structural_stability,
+    threshold,
+    transported_density,
+    volume_change,
+)
+from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
+from discrete_hamel.control.optimal import optimal_control, optimal_path
+from discrete_hamel.drawing import films as animate
+from discrete_hamel.drawing import plots
+from discrete_hamel.mechanics.as_linear import as_linear, linear_in_velocities
+from discrete_hamel.mechanics.constructors import from_constraints, from_quasivelocities, from_velocities
+from discrete_hamel.mechanics.forces import controlled, damped, forced, magnetic
+from discrete_hamel.mechanics.hamel import (
+    balance,
+    energy,
+    hamel_force,
+    momentum,
+    nodal_velocity,
+    quasivelocities,
+    reactions,
+    structure,
+    vector_field,
+    velocities,
+)
+from discrete_hamel.mechanics.manifold import project
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_constraints, nonlinear
+from discrete_hamel.mechanics.prescribed import prescribe, timed
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.runs.ensemble import Reduction, ensemble
+from discrete_hamel.runs.reference import reference
+from discrete_hamel.runs.simulation import simulate
+from discrete_hamel.runs.storage.archive import load
+from discrete_hamel.runs.trajectory import Trajectory
+from discrete_hamel.schemes.composed import Composed
+from discrete_hamel.schemes.cortes_martinez import CortesMartinez
+from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue
+from discrete_hamel.schemes.gauss import Gauss
+from discrete_hamel.schemes.leapfrog import Leapfrog
+from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
+from discrete_hamel.schemes.rattle import Rattle
+from discrete_hamel.schemes.runge_kutta import RungeKutta4
+from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
+from discrete_hamel.schemes.staggered import StaggeredHamel
+from discrete_hamel.schemes.stormer_verlet import StormerVerlet
+from discrete_hamel.schemes.varying_step import TimeTransformed
+
+THEMES: Mapping[str, Mapping[str, tuple[str, ...]]]
+MODULES: Mapping[str, str]
+__version__: str
+__all__ = [
+    "System",
+    "Invariant",
+    "from_quasivelocities",
+    "from_velocities",
+    "from_constraints",
+    "NonlinearSystem",
+    "nonlinear",
+    "from_nonlinear_constraints",
+    "as_linear",
+    "linear_in_velocities",
+    "forced",
+    "damped",
+    "magnetic",
+    "controlled",
+    "prescribe",
+    "timed",
+    "structure",
+    "momentum",
+    "hamel_force",
+    "balance",
+    "vector_field",
+    "reactions",
+    "energy",
+    "velocities",
+    "quasivelocities",
+    "nodal_velocity",
+    "project",
+    "Scheme",
+    "State",
+    "Interval",
+    "start",
+    "step",
+    "DiscreteHamel",
+    "StaggeredHamel",
+    "Composed",
+    "TimeTransformed",
+    "EnergyExact",
+    "Gonzalez",
+    "MeanValue",
+    "Gauss",
+    "NonlinearMidpoint",
+    "CortesMartinez",
+    "Leapfrog",
+    "Rattle",
+    "StormerVerlet",
+    "RungeKutta4",
+    "simulate",
+    "Trajectory",
+    "reference",
+    "load",
+    "ensemble",
+    "Reduction",
+    "clear_caches",
+    "power",
+    "work",
+    "moving_energy",
+    "audit",
+    "compare",
+    "crossings",
+    "section",
+    "lyapunov_exponents",
+    "relative_equilibrium",
+    "spectrum",
+    "threshold",
+    "branch",
+    "family",
+    "structural_stability",
+    "reduced",
+    "hidden_momenta",
+    "flatness",
+    "bracket_matrix",
+    "jacobiator",
+    "integrable",
+    "divergence",
+    "keeps_measure",
+    "measure_condition",
+    "transported_density",
+    "volume_change",
+    "optimal_control",
+    "optimal_path",
+    "RunFailed",
+    "NewtonFailed",
+    "FrameDegenerates",
+    "SingularState",
+    "RunInterrupted",
+    "ContactLost",
+    "StoreFailed",
+    "StoreBusy",
+    "StoreDamaged",
+    "systems",
+    "schemes",
+    "fields",
+    "analysis",
+    "plots",
+    "animate",
+]

@@ -1,0 +1,51 @@
+"""What can go wrong in a run, as exceptions that lose no result."""
+
+from typing import Any
+
+
+class RunFailed(RuntimeError):
+    """A run that stopped early; `.trajectory` holds all that was computed before."""
+
+    def __init__(self, message: str, trajectory: Any = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
+class NewtonFailed(RunFailed):
+    """A step whose equations Newton's method could not solve."""
+
+
+class SingularState(RunFailed):
+    """A state in which velocities that are nonlinear in z have no tangent space, as both speeds zero."""
+
+
+class FrameDegenerates(RunFailed):
+    """A frame built by the library that has become singular along the run."""
+
+
+# What the equations do, at the same step whenever they are run; all else may go better another time.
+PHYSICAL = (NewtonFailed, SingularState, FrameDegenerates)
+
+
+class ContactLost(UserWarning):
+    """A body on a surface whose contact would have to pull: a real one leaves, the computed one is held."""
+
+
+class StoreFailed(RunFailed):
+    """A run whose store could not be written any more, as on a full disk; it holds all up to its last checkpoint."""
+
+
+class StoreBusy(OSError):
+    """A store that another process is writing."""
+
+
+class StoreDamaged(ValueError):
+    """A file of a store that is missing, altered or no file; the message names it, and the rest can be read."""
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a run; `.trajectory` holds all that was computed before."""
+
+    def __init__(self, message: str, trajectory: Any = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory

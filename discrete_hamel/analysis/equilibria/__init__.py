@@ -1,0 +1,1 @@
+"""Relative equilibria, their spectra, branches and thresholds, and what a scheme keeps of them."""

@@ -1,0 +1,128 @@
+"""The directions in which motions can get anywhere: D and the drift of its slip, closed under brackets."""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel.analysis.symmetry.phase_space import DEPENDENT, nearby
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.gauss import collocation
+
+# u_i is i, the slip's drift b^a u_a is m, and [u_i, w] is (i, w).
+Word = int | tuple[int, Any]
+Words = tuple[Word, ...] | None  # fields that span what can be reached; None: all of the frame
+
+SUBSTEPS, STAGES, TURNS = 4, 4, 60
+
+
+def reachable(system: System, q: Any) -> Words:
+    """Fields that span the smallest involutive distribution with the motions in it (Sussmann 1973).
+
+    A motion stays on the leaf where it began: a constraint that is holonomic, though given by velocities, is a leaf.
+    """
+    q = jnp.asarray(q)
+    m, n = system.rank, jax.eval_shape(system.frame, q).shape[1]
+    if m == n:
+        return None
+    point = nearby(system, q, n)[0]  # where nothing vanishes by accident
+    words: list[Word] = list(range(m))
+    span = np.eye(n)[:, :m]
+    drifts = bool(np.any(np.asarray(system.slip(point))) or np.any(np.asarray(system.slip(q))))
+    if drifts:
+        words, span = _grown(words, span, [m], np.asarray(_section(m, system, point))[:, None])
+    first = np.asarray(_structure(system, point))[:, :m, :m].reshape(n, -1)
+    new, span = _grown([], span, [(int(i), int(j)) for i, j in np.ndindex(m, m)], first)
+    if drifts:
+        more, span = _grown([], span, *_brackets(system, point, m, drifts))
+        new += more
+    while new and span.shape[1] < n:
+        words, latest, new = words + new, new, []
+        for word in latest:
+            more, span = _grown([], span, *_brackets(system, point, word, drifts))
+            new += more
+    return None if span.shape[1] == n else tuple(words + new)
+
+
+def _grown(words: list[Word], span: np.ndarray, names: list[Word], fields: np.ndarray) -> tuple[list[Word], np.ndarray]:
+    """`words` and an orthonormal basis of their span, with those of the fields that add to it."""
+    sizes = np.linalg.norm(fields, axis=0)
+    while span.shape[1] < len(span):
+        beyond = fields - span @ (span.T @ fields)
+        beyond -= span @ (span.T @ beyond)
+        share = np.linalg.norm(beyond, axis=0) / np.where(sizes > 0, sizes, 1.0)
+        best = int(np.argmax(share))
+        if share[best] <= DEPENDENT:
+            break
+        words, new = [*words, names[best]], beyond[:, best] / np.linalg.norm(beyond[:, best])
+        span = np.concatenate([span, new[:, None]], axis=1)
+    return words, span
+
+
+def _brackets(system: System, q: Array, word: Word, drifts: bool) -> tuple[list[Word], np.ndarray]:
+    """[u_i, w] for i = 1..m, and for the drift."""
+    left = range(system.rank + drifts)
+    return [(i, word) for i in left], np.stack([np.asarray(_section((i, word), system, q)) for i in left], axis=1)
+
+
+@jax.jit
+def _structure(system: System, q: Array) -> Array:
+    return system.structure(q)
+
+
+@partial(jax.jit, static_argnums=0)
+def _section(word: Word, system: System, q: Array) -> Array:
+    return section(word, system, q)
+
+
+def section(word: Word, system: System, q: Array) -> Array:
+    """A field's components in the frame, n of them:  [a, b]^k = a[b^k] - b[a^k] + c^k_ij a^i b^j."""
+    if isinstance(word, int):
+        slip = system.slip(q)
+        if word == system.rank:
+            return jnp.concatenate([jnp.zeros(system.rank), slip])
+        return jnp.zeros(system.rank + len(slip)).at[word].set(1.0)
+    first, second = (partial(section, w, system) for w in word)
+    psi, a, b = system.frame(q), first(q), second(q)
+    _, along = jax.jvp(second, (q,), (psi @ a,))
+    _, across = jax.jvp(first, (q,), (psi @ b,))
+    return along - across + jnp.einsum("kij,i,j->k", system.structure(q), a, b)
+
+
+def fields(words: Words, system: System, q: Array) -> Array:
+    """Those fields at q, as columns."""
+    psi = system.frame(q)
+    return psi if words is None else psi @ jnp.stack([section(word, system, q) for word in words], axis=1)
+
+
+@partial(jax.jit, static_argnums=0)
+def columns(words: Words, system: System, q: Array) -> Array:
+    """`fields`, compiled."""
+    return fields(words, system, q)
+
+
+@partial(jax.jit, static_argnums=0)
+def flowed(words: Words, system: System, q: Array, amounts: Array) -> Array:
+    """The flow, for a unit of time, of the fields in those amounts: it stays on the leaf, and where the coordinates are
+    redundant on their manifold. By Gauss collocation, of order 8, whose stages are found by iteration."""
+    a, b, _ = (jnp.asarray(part) / SUBSTEPS for part in collocation(STAGES))
+
+    def substep(_: Any, q: Array) -> Array:
+        slopes = jax.vmap(lambda point: fields(words, system, point) @ amounts)
+
+        def again(carry: tuple) -> tuple:
+            count, stages, _ = carry
+            new = slopes(q[None] + a @ stages)
+            return count + 1, new, jnp.max(jnp.abs(new - stages), initial=0.0)
+
+        def going(carry: tuple) -> Array:
+            count, stages, change = carry
+            return (count < TURNS) & (change > 2 * jnp.finfo(q.dtype).eps * jnp.max(jnp.abs(stages), initial=0.0))
+
+        start = jnp.broadcast_to(fields(words, system, q) @ amounts, (STAGES, len(q)))
+        return q + b @ jax.lax.while_loop(going, again, (0, start, jnp.asarray(jnp.inf)))[1]
+
+    return jax.lax.fori_loop(0, SUBSTEPS, substep, q)

@@ -1,0 +1,158 @@
+"""The spectrum of a relative equilibrium: of (H), and of a scheme's step beside it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
+from discrete_hamel.analysis.equilibria.kept_motions import kept_motion
+from discrete_hamel.analysis.equilibria.linearisations import Linearisation, Stability, logarithms
+from discrete_hamel.analysis.equilibria.reachable import reachable
+from discrete_hamel.analysis.equilibria.relative_equilibria import asked
+from discrete_hamel.analysis.equilibria.steady_equations import STEADY, left_over, modulo_symmetry, nearest_group
+from discrete_hamel.analysis.symmetry.phase_space import Symmetries
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs import validation as checks
+from discrete_hamel.schemes.scheme import Scheme
+
+
+class Half(NamedTuple):
+    """One side of a spectrum, the continuous or the discrete: the linearisation at a relative equilibrium."""
+
+    linear: Linearisation
+    family: int  # dimension of the family of relative equilibria through the point, modulo symmetry
+    residual: float
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """Rates of (H), or multipliers of the map."""
+        return self.linear.eigenvalues()
+
+    @property
+    def zeros(self) -> int:
+        """How many rates are zero."""
+        return self.linear.zeros()
+
+    @property
+    def stability(self) -> Stability:
+        """What this side says."""
+        return self.linear.stability(self.family)
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues modulo the symmetry, of (H) and, where a scheme was given, of its map; prints side by side."""
+
+    continuous: Half
+    discrete: Half | None = None
+
+    @property
+    def rates(self) -> np.ndarray:
+        """Eigenvalues of (H), the fastest growing first; by imaginary part where they grow alike."""
+        found = self.continuous.eigenvalues
+        return found[np.lexsort((-found.imag, -np.round(found.real, 9)))]
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """Eigenvalues of the map, each in the place of the rate whose exponential it is nearest to."""
+        if self.discrete is None:
+            raise ValueError("this spectrum is of the continuous motion only; give a scheme and h for multipliers.")
+        h, found = self.discrete.linear.h or 1.0, self.discrete.eigenvalues
+        rates = self.rates
+        wanted = np.exp(np.clip(rates.real * h, -50, 50) + 1j * rates.imag * h)
+        rows, columns = linear_sum_assignment(np.abs(wanted[:, None] - found[None]))
+        rest = np.setdiff1d(np.arange(len(found)), columns)  # of what the scheme remembers besides (q, xi)
+        return np.concatenate([found[columns[np.argsort(rows)]], found[rest]])
+
+    @property
+    def logarithms(self) -> np.ndarray:
+        """Logarithms of the multipliers over h: the rates at which the scheme moves."""
+        multipliers = self.multipliers
+        return logarithms(multipliers, (self.discrete and self.discrete.linear.h) or 1.0)
+
+    @property
+    def growth(self) -> float:
+        """The largest real part of the rates that are not zero (minus infinity if all are); 0 if it is round-off."""
+        return self.continuous.linear.growth()
+
+    @property
+    def stability(self) -> Stability:
+        """Of the continuous motion."""
+        return self.continuous.stability
+
+    def __repr__(self) -> str:
+        lines = [f"rates of (H) modulo symmetry; {self.continuous.zeros} zero; {self.stability.value}"]
+        if self.discrete is None:
+            return "\n".join([*lines, *(f"  {rate:.10g}" for rate in self.rates)])
+        lines.append(f"map: {self.discrete.zeros} multipliers are one; {self.discrete.stability.value}")
+        lines.append(f"  {'rate':<34}{'multiplier':<34}{'|multiplier|':<16}log / h")
+        padded = [*(f"{rate:.8g}" for rate in self.rates), *["(memory)"] * 99]
+        for rate, m, log in zip(padded, self.multipliers, self.logarithms, strict=False):
+            lines.append(f"  {rate:<34}{m:<34.8g}{abs(m):<16.8g}{log:.8g}")
+        return "\n".join(lines)
+
+
+def spectrum(
+    system: System,
+    q: Any,
+    xi: Any = None,
+    scheme: Scheme | None = None,
+    h: Any = None,
+    *,
+    v: Any = None,
+    symmetries: Symmetries = None,
+) -> Spectrum:
+    """Eigenvalues, modulo the symmetry, of the linearised motion at a relative equilibrium, and of a scheme's step.
+
+    Linearised on the constraint phase space (q, xi^D), along what motions can reach only (a clamped end stays clamped),
+    in axes that move with the group; the directions of the group's orbit are divided out. `symmetries` are by default
+    what the system declares; else by name what `generator` takes, or cyclic coordinates.
+
+    >>> import discrete_hamel as dh
+    >>> sleigh = dh.systems.ChaplyginSleigh(mass=1.0, inertia=0.7, offset=0.4)
+    >>> found = dh.spectrum(sleigh, [0, 0, 0], [0.0, 2.0], dh.DiscreteHamel(), 0.1)      # -m a v / (J + m a^2) and 0
+    >>> [round(float(rate.real), 6) + 0.0 for rate in found.rates], found.stability.name
+    ([0.0, -0.930233], 'PARTIAL')
+    """
+    system, q, xi = checks.initial_data(system, q, xi, v)
+    continuous, discrete = halves(system, q, xi, scheme, h, symmetries)
+    if continuous.residual > STEADY:
+        raise ValueError(
+            f"(q, xi) is not a relative equilibrium of {type(system).__name__}: the motion leaves the orbit of the "
+            f"symmetry at a rate of {continuous.residual:.1e}, relative to its size, so it has no spectrum. "
+            "relative_equilibrium(system, q, xi, hold=...) finds one nearby."
+        )
+    if discrete is not None and discrete.residual > STEADY:
+        raise ValueError(
+            f"{scheme!r} with h = {float(h):g} does not keep this relative equilibrium of {type(system).__name__}: a "
+            f"step leaves the orbit of the symmetry at a rate of {discrete.residual:.1e}. "
+            "relative_equilibrium(..., scheme=scheme, h=h) finds one of the map, if it has one nearby."
+        )
+    return Spectrum(continuous, discrete)
+
+
+def halves(system: System, q: Any, xi: Any, scheme: Any, h: Any, symmetries: Symmetries) -> tuple[Half, Half | None]:
+    """The linearisations at a point modulo symmetry, of (H) and of a scheme's map; no map where (H) is not steady."""
+    words = reachable(system, q)
+    ask, y = asked(system, q, xi, None, None, symmetries)
+    sought = Sought(ask, [], words)
+    point = sought.at(y, nearest_group(ask.symmetries, system, y))
+    continuous = half(sought, point, left_over(point.at, point.noise, y, point.group, len(q)))
+    if (scheme is None and h is None) or continuous.residual > STEADY:
+        return continuous, None
+    ask, y = asked(system, q, xi, scheme, h, symmetries)
+    sought = Sought(ask, [], words)
+    kept = kept_motion(sought, y, point.group)
+    return continuous, half(sought, kept.point, kept.residual)
+
+
+def half(sought: Sought, point: Point, residual: float) -> Half:
+    """The linearisation at a point; the way to where all is steady counts as noise."""
+    ask, noise = sought.question, point.noise
+    if 0 < residual <= STEADY:
+        change, turn = sought.correction(point, -point.at.value)
+        there = ask.at(point.y + change, point.group + turn)  # so near that the leaf is no matter
+        noise = noise._replace(by_point=noise.by_point + np.abs(there.by_point - point.at.by_point))
+    h = None if ask.scheme is None else float(ask.h)
+    linear = modulo_symmetry(point.at, noise, point.basis, sought.orbits(point.y), ask.coordinates, h)
+    return Half(linear, linear.nullity(), residual)

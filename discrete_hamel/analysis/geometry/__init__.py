@@ -1,0 +1,1 @@
+"""Measures, brackets, bundles and reduction."""

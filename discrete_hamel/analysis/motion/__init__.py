@@ -1,0 +1,1 @@
+"""What one motion tells: events, audits, comparisons, energy balance, trends, Lyapunov exponents."""

@@ -1,0 +1,45 @@
+"""How far the chords of a discrete motion are from the constraint."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs.trajectory import Trajectory
+from discrete_hamel.schemes.varying_step import TimeTransformed
+
+
+def constraint_residual(run: Trajectory) -> float:
+    """The largest |(q_{k+1} - q_k)/h - Psi_U b| off the span of Psi_D, at the point of the chord that the scheme names
+    (its `tau` or `constraint_at`), else at its middle; for nonlinear constraints, off the velocities psi(q, z)."""
+    scheme: Any = run.scheme.scheme if isinstance(run.scheme, TimeTransformed) else run.scheme
+    point = getattr(scheme, "tau", getattr(scheme, "constraint_at", 0.5))
+    h = jnp.asarray(run.t[1:] - run.t[:-1])
+    if isinstance(run.system, NonlinearSystem):
+        return float(jnp.max(_off_velocities(run.system, run.q[:-1], run.q[1:], h, run.xi_mid)))
+    return float(jnp.max(_off_constraint(run.system, run.q[:-1], run.q[1:], h, jnp.asarray(point, float))))
+
+
+@jax.jit
+def _off_velocities(system: NonlinearSystem, starts: Array, ends: Array, h: Array, xi_mid: Array) -> Array:
+    def off(start: Array, end: Array, h: Array, z: Array) -> Array:
+        q, chord = (start + end) / 2, (end - start) / h
+        for _ in range(4):  # Gauss and Newton's iteration for the nearest psi(q, z); z is close
+            z = z + jnp.linalg.pinv(jax.jacfwd(system.velocity, 1)(q, z)) @ (chord - system.velocity(q, z))
+        return jnp.max(jnp.abs(chord - system.velocity(q, z)))
+
+    return jax.vmap(off)(starts, ends, h, xi_mid[:, : system.rank])
+
+
+@jax.jit
+def _off_constraint(system: System, starts: Array, ends: Array, h: Array, point: Array) -> Array:
+    def off(start: Array, end: Array, h: Array) -> Array:
+        q = (1 - point) * start + point * end
+        along, across = jnp.split(system.frame(q), [system.rank], axis=1)
+        velocity = (end - start) / h - across @ system.slip(q)
+        return jnp.max(jnp.abs(velocity - along @ (jnp.linalg.pinv(along) @ velocity)))
+
+    return jax.vmap(off)(starts, ends, h)

@@ -1,0 +1,1 @@
+"""Symmetries, the phase space they act on, and the momenta they keep."""

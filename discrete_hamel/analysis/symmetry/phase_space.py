@@ -1,0 +1,184 @@
+"""The constraint phase space (q, xi^D), its tangent space, and the symmetry group's action on it."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel.analysis.symmetry.actions import Generator, by_name
+from discrete_hamel.mechanics import frames, hamel
+from discrete_hamel.mechanics.newton import root
+from discrete_hamel.mechanics.system import System
+
+# Symmetries by name, each as `actions.generator` takes it, or cyclic coordinates; None: all that the system declares.
+Symmetries = Mapping[str, Any] | Iterable[str | int] | None
+Chosen = tuple[tuple[str, Generator], ...] | None  # their generators, hashable
+
+SQUARINGS, TERMS = 8, 10  # of the exponential: round-off for turns of up to 50 rad
+NEARBY = 2  # points beside one at which what is said of it is asked too
+DEPENDENT = 1e-9  # relative singular value below which directions are taken for dependent
+
+
+def chosen(system: System, symmetries: Symmetries, q: Any = None) -> Chosen:
+    """The generators of the symmetries in a form that jax can take as a static argument."""
+    return None if symmetries is None else tuple(by_name(system, symmetries, q).items())
+
+
+def generators(system: System, symmetries: Chosen) -> dict[str, Generator]:
+    """The generators q -> qdot, by name."""
+    return system.symmetries() if symmetries is None else dict(symmetries)
+
+
+def lifted(system: System, generator: Generator, q: Array, free: Array) -> tuple[Array, Array]:
+    """How a motion of the group moves (q, xi^D): X and the rate of xi^D for which Psi xi is carried along, v' = DX v.
+
+    It is taken from the fields of D alone, so that fields of U may be dependent as vectors (advected coordinates).
+    """
+
+    def velocity(q: Array) -> Array:
+        return system.frame(q) @ hamel.full(system, q, free)
+
+    move, carried = jax.jvp(generator, (q,), (velocity(q),))
+    _, changed = jax.jvp(velocity, (q,), (move,))
+    return move, frames.left_inverse(system.frame(q)[:, : system.rank], carried - changed)
+
+
+def orbit(system: System, symmetries: Chosen, x: Array) -> Array:
+    """The lifted generators at x = (q, xi^D) as columns."""
+    q, free = split(system, x)
+    columns = [
+        jnp.concatenate(lifted(system, generator, q, free)) for generator in generators(system, symmetries).values()
+    ]
+    return jnp.stack(columns, axis=1) if columns else jnp.zeros((len(x), 0))
+
+
+def split(system: System, x: Array) -> tuple[Array, Array]:
+    """(q, xi^D) of x."""
+    return x[: len(x) - system.rank], x[len(x) - system.rank :]
+
+
+def joined(system: System, q: Any, xi: Any) -> Array:
+    """x = (q, xi^D)."""
+    return jnp.concatenate([jnp.asarray(q, float), jnp.asarray(xi, float)[: system.rank]])
+
+
+def field(system: System, x: Array) -> Array:
+    """The vector field of (H) on (q, xi^D)."""
+    q, free = split(system, x)
+    velocity, acceleration = hamel.vector_field(system, q, free)
+    return jnp.concatenate([velocity, acceleration[: system.rank]])
+
+
+def action(system: System, symmetries: Chosen, group: Array, x: Array) -> Array:
+    """exp(group^a X_a) applied to x = (q, xi^D), for generators that are affine in q: then exp is that of a matrix."""
+    q, free = split(system, x)
+    fields = list(generators(system, symmetries).values())
+    if not fields:
+        return x
+
+    def combined(point: Array) -> Array:
+        return sum((weight * move(point) for weight, move in zip(group, fields, strict=True)), jnp.zeros_like(q))
+
+    linear = jax.jacfwd(combined)(jnp.zeros_like(q))
+    constant = combined(jnp.zeros_like(q))
+    affine = jnp.zeros((len(q) + 1, len(q) + 1)).at[:-1, :-1].set(linear).at[:-1, -1].set(constant)
+    exponential = _exponential(affine)
+    turn, shift = exponential[:-1, :-1], exponential[:-1, -1]
+    moved = turn @ q + shift
+    carried = turn @ (system.frame(q) @ hamel.full(system, q, free))
+    along, across = jnp.split(system.frame(moved), [system.rank], axis=1)
+    return jnp.concatenate([moved, frames.left_inverse(along, carried - across @ system.slip(moved))])
+
+
+def _exponential(matrix: Array) -> Array:
+    """exp by Taylor's polynomial of matrix / 2^8, squared eight times: less to compile than a Pade table."""
+    small = matrix / 2**SQUARINGS
+
+    def horner(k: Array, total: Array) -> Array:
+        return jnp.eye(len(matrix)) + small @ total / (TERMS - k)
+
+    start = jax.lax.fori_loop(0, TERMS, horner, jnp.eye(len(matrix)))
+    return jax.lax.fori_loop(0, SQUARINGS, lambda _, total: total @ total, start)
+
+
+def require_affine(system: System, symmetries: Symmetries, q: Array) -> None:
+    """A sentence for generators that `action` cannot take."""
+    for name, generator in generators(system, chosen(system, symmetries)).items():
+        origin = np.asarray(jax.jacfwd(generator)(jnp.zeros_like(q)))
+        here = np.asarray(jax.jacfwd(generator)(q + jnp.linspace(0.1, 0.7, len(q))))
+        if not np.allclose(origin, here, rtol=1e-9, atol=1e-9):
+            raise ValueError(
+                f"the symmetry {name!r} of {type(system).__name__} is not affine in its coordinates, so a finite step "
+                "cannot be undone by a matrix exponential. Give coordinates in which the group acts by affine maps."
+            )
+
+
+@jax.jit
+def frame(system: System, q: Array) -> Array:
+    """Psi(q), compiled."""
+    return system.frame(q)
+
+
+def tangent(system: System, q: Any, extra: int) -> np.ndarray:
+    """An orthonormal basis of the range of Psi(q), q's true directions, then `extra` further unit vectors; columns."""
+    return block(independent(np.asarray(frame(system, jnp.asarray(q)))), extra)
+
+
+def independent(columns: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the span of columns."""
+    if 0 in columns.shape:
+        return np.zeros((len(columns), 0))
+    u, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return u[:, sizes > DEPENDENT * max(sizes[0], 1e-300)]
+
+
+def complement(columns: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of what is orthogonal to columns."""
+    span = independent(columns)
+    return np.eye(len(columns)) if span.shape[1] == 0 else np.linalg.svd(span)[0][:, span.shape[1] :]
+
+
+def block(basis: np.ndarray, extra: int) -> np.ndarray:
+    """`basis` with `extra` further unit vectors below it."""
+    rows, columns = basis.shape
+    whole = np.zeros((rows + extra, columns + extra))
+    whole[:rows, :columns], whole[rows:, columns:] = basis, np.eye(extra)
+    return whole
+
+
+@jax.jit
+def retracted(system: System, q: Array, eta: Array) -> Array:
+    """q after a step of the midpoint rule q' = Psi eta: it keeps rotation matrices and unit vectors what they are."""
+    return root(lambda end: end - q - system.frame((q + end) / 2) @ eta, q)[0]
+
+
+def nearby(system: System, q: Array, n: int) -> Array:
+    """A few points near q that a system with n quasi-velocities can reach from there."""
+    if not len(q):
+        return jnp.zeros((NEARBY, 0))
+    amounts = 0.1 * np.random.default_rng(0).normal(size=(NEARBY, n))
+    return jnp.stack([retracted(system, q, eta) for eta in jnp.asarray(amounts)])
+
+
+@jax.jit
+def _field(system: System, x: Array) -> Array:
+    return field(system, x)
+
+
+@partial(jax.jit, static_argnums=0)
+def _orbit(symmetries: Chosen, system: System, x: Array) -> Array:
+    return orbit(system, symmetries, x)
+
+
+def rates(system: System, x: Any) -> np.ndarray:
+    """The field of (H) at x, compiled."""
+    return np.asarray(_field(system, jnp.asarray(x)))
+
+
+def orbits(symmetries: Chosen, system: System, x: Any) -> np.ndarray:
+    """The lifted generators at x, compiled."""
+    return np.asarray(_orbit(symmetries, system, jnp.asarray(x)))

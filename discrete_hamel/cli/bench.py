@@ -1,0 +1,76 @@
+"""`discrete-hamel bench [NAME ...]`: how fast it is, beside C and other libraries, with versions and machine."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from discrete_hamel.cli.names import chosen, headline
+
+ABOUT = """Measure how fast discrete_hamel is on this machine, beside hand-written C and other libraries.
+
+All contestants take turns in one process and the best of many rounds counts, so that the ratios mean something on a
+busy machine too. A library or compiler to compare with that is not installed is left out, and named. Benchmarks are
+part of a checkout (git clone), not of what pip installs."""
+
+EXAMPLES = """examples:
+  discrete-hamel bench --list                  what there is
+  discrete-hamel bench trajectory --quick      a first impression, in half a minute
+  discrete-hamel bench                         everything, about eight minutes
+  discrete-hamel bench --out docs/speed        the same, and docs/speed.md with tables, docs/speed/ with plots and JSON
+"""
+HERE = Path(__file__).parents[2]
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    bench = commands.add_parser(
+        "bench",
+        help="measure the speed, beside C and other libraries",
+        description=ABOUT,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    bench.add_argument("names", nargs="*", metavar="NAME", help="which benchmarks (default: all)")
+    bench.add_argument(
+        "--rounds", type=int, metavar="N", help="turns of each contestant (default: each benchmark's own)"
+    )
+    bench.add_argument("--quick", action="store_true", help="fewer turns, sizes and contestants")
+    bench.add_argument(
+        "--out", type=Path, metavar="DIR", help="write DIR.md (tables), and in DIR the plots and the numbers as JSON"
+    )
+    bench.add_argument("--list", action="store_true", help="list the benchmarks and stop")
+    bench.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run them; 1 if one could not be run. A bar that is missed is said, and changes nothing here."""
+    report = _report((HERE, Path.cwd()))
+    known = report.BENCHMARKS
+    names = [chosen(name, known, "benchmark") for name in options.names] or list(known)
+    if options.list:
+        for name in names:
+            print(f"{name:<12} {headline(report.benchmark(name))}".rstrip())
+        return 0
+    if options.rounds is not None and options.rounds < 1:
+        raise ValueError(f"--rounds is {options.rounds}; it counts turns and must be at least 1.")
+    if options.out is not None:
+        from discrete_hamel.drawing import plots
+
+        plots.style()  # a missing matplotlib is said before all the work, not after
+    return 0 if report.run_all(names, options.rounds, options.quick, options.out) else 1
+
+
+def _report(places: Iterable[Path]) -> Any:
+    """The module benchmarks.report of the checkout that this package belongs to, or else of the one we are in."""
+    for place in places:
+        if (place / "benchmarks" / "report.py").exists():
+            if str(place) not in sys.path:
+                sys.path.insert(0, str(place))
+            return importlib.import_module("benchmarks.report")
+    raise ImportError(
+        "the benchmarks are not installed with the package: they are the folder benchmarks/ of its repository. "
+        "Clone that, change to it, and say discrete-hamel bench again."
+    )

@@ -1,0 +1,54 @@
+"""`discrete-hamel figures [NAME ...]`: the papers' figures, with their claims checked."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from discrete_hamel.cli.names import chosen, headline
+
+ABOUT = """Write the papers' figures as PDF and PNG, with their data, and check what each of them claims.
+
+Every figure computes its own data and says in words what it shows; DIR/index.html has all of them, by papers, their
+claims ticked or crossed, and the papers' slips. Those that fit are also written for one column. The exit status is 1 if
+a claim does not hold. All together take some minutes."""
+
+EXAMPLES = """examples:
+  discrete-hamel figures --list                what there is
+  discrete-hamel figures he_5a he_5b           two of them, in half a minute
+  discrete-hamel figures --full --out full     all, with longer runs behind the claims
+"""
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    figures = commands.add_parser(
+        "figures",
+        help="write the papers' figures and check their claims",
+        description=ABOUT,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    figures.add_argument("names", nargs="*", metavar="NAME", help="which figures (default: all)")
+    figures.add_argument("--full", action="store_true", help="longer runs behind the claims")
+    figures.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="folder (default: figures)")
+    figures.add_argument("--films", action="store_true", help="also NAME.gif of the figures that move: he_2, he_3")
+    figures.add_argument("--list", action="store_true", help="list the figures and stop")
+    figures.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Write them; 1 if a claim fails."""
+    from paper_figures import FIGURES
+    from paper_figures.gallery import figure_module, write_all
+
+    if options.list:
+        for name in FIGURES:
+            print(f"{name:<20} {headline(figure_module(name))}".rstrip())
+        return 0
+    names = [chosen(name, FIGURES, "figure") for name in options.names] or list(FIGURES)
+    from discrete_hamel.drawing import plots
+
+    plots.style()
+    from discrete_hamel.runs.ensemble.runs import cores
+
+    return 0 if write_all(names, options.out, fast=not options.full, jobs=cores(), films=options.films) else 1

@@ -1,0 +1,47 @@
+"""Names a person types: the catalogue, the schemes, and the nearest name where one is mistyped."""
+
+import difflib
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+import discrete_hamel as dh
+from discrete_hamel.schemes.scheme import Scheme
+
+MANY = 15  # names; so many are listed only where none of them is near
+
+
+def catalogue() -> dict[str, type[dh.System]]:
+    """The system classes of dh.systems, by name."""
+    found = {name: getattr(dh.systems, name) for name in dh.systems.__all__}
+    return {
+        name: item for name, item in sorted(found.items()) if isinstance(item, type) and issubclass(item, dh.System)
+    }
+
+
+def schemes() -> dict[str, type[Scheme]]:
+    """The scheme classes of dh, by name."""
+    found = {name: getattr(dh, name) for name in dh.__all__}
+    return {name: item for name, item in found.items() if isinstance(item, type) and issubclass(item, Scheme)}
+
+
+def headline(thing: Any) -> str:
+    """The first line of a docstring; nothing where Python was told to leave docstrings out (-OO)."""
+    return (inspect.cleandoc(thing.__doc__) if thing.__doc__ else "").partition("\n")[0]
+
+
+def chosen(name: str, known: Iterable[str], what: str) -> str:
+    """`name` if it is known (whatever its case), else a ValueError with the nearest name.
+
+    >>> chosen("sfere", ["Disk", "Sphere"], "system")
+    Traceback (most recent call last):
+    ValueError: there is no system 'sfere'. Did you mean Sphere? There are: Disk, Sphere.
+    """
+    known = list(known)
+    folded = {item.casefold(): item for item in known}
+    if name.casefold() in folded:
+        return folded[name.casefold()]
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    hint = f" Did you mean {folded[near[0]]}?" if near else ""
+    listed = "" if near and len(known) > MANY else f" There are: {', '.join(known)}."
+    raise ValueError(f"there is no {what} {name!r}.{hint}{listed}")

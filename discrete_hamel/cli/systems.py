@@ -1,0 +1,67 @@
+"""`discrete-hamel systems [NAME]`: the catalogue, or one system of it."""
+
+import argparse
+import inspect
+from typing import Any
+
+import discrete_hamel as dh
+from discrete_hamel.cli import values as calls
+from discrete_hamel.cli.names import catalogue, chosen, headline
+from discrete_hamel.systems._blocks import units
+
+
+def add(commands: Any) -> None:
+    """The command's options."""
+    systems = commands.add_parser(
+        "systems",
+        help="list the catalogue, or describe one system of it",
+        description="List the systems of the catalogue; or describe one: its equations, coordinates, quasi-velocities, "
+        "parameters with their units, and the sample motion that `discrete-hamel run NAME` shows.",
+    )
+    systems.add_argument("name", nargs="?", metavar="NAME", help="a system, to describe it")
+    systems.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print the list, or the description of one."""
+    known = catalogue()
+    if options.name:
+        print(description(known[chosen(options.name, known, "system")]))
+        return 0
+    width = max(map(len, known))
+    for name, system in known.items():
+        print(f"{name:<{width}}  {headline(system)}".rstrip())
+    print(f"\n{len(known)} systems. More on one: discrete-hamel systems {next(iter(known))}")
+    return 0
+
+
+def description(kind: type[dh.System]) -> str:
+    """Its docstring, coordinates, velocities, parameters with their defaults, and sample motion."""
+    lines = [kind.__name__, "", inspect.getdoc(kind) or "", ""]
+    system: Any = None
+    try:
+        system = kind()
+    except TypeError:
+        lines.append("Some parameters have no default; give them with --set.")
+    else:
+        for letter, names in (("q ", system.coordinates), ("xi", system.velocities)):
+            lines.append(f"{letter} = ({', '.join(units.titled(system.units, name) for name in names)})")
+    lines.append("parameters (--set NAME=VALUE):")
+    for name, parameter in inspect.signature(kind).parameters.items():
+        default = (
+            ""
+            if parameter.default is parameter.empty
+            else f" = {calls.plain(getattr(system, name, parameter.default))}"
+        )
+        pure = callable(parameter.default) or isinstance(parameter.default, bool)
+        unit = "" if pure else units.printed(units.unit(kind.units, name))
+        lines.append(f"  {name}{default} {unit}".rstrip())
+    sample = sample_of(system)
+    if sample:
+        lines.append("sample: " + ", ".join(f"{name} = {calls.plain(value)}" for name, value in sample.items()))
+    return "\n".join(lines)
+
+
+def sample_of(system: Any) -> dict[str, Any]:
+    """The system's sample motion: q, xi and h."""
+    return dict(system.sample()) if hasattr(system, "sample") else {}

@@ -1,0 +1,1 @@
+"""A run under jit, grad and vmap, with its tangents and adjoints."""

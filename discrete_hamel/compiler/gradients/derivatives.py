@@ -1,0 +1,169 @@
+"""A run, its tangent and its adjoint as calls of the primitives: compiled where that can be trusted, else plain."""
+
+import dataclasses
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+from jax.interpreters import ad
+
+from discrete_hamel.compiler.gradients.histories import History
+from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
+from discrete_hamel.compiler.gradients.primitives import linear, run
+
+
+def _packed(arguments: tuple) -> tuple[Array, Array, Array]:
+    """The parameters in one array, lengths, and the first state."""
+    *parameters, lengths, begin = arguments
+    return jnp.stack(parameters), lengths, begin
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """`saved` intervals of `every` steps: (parameters, lengths, first state) -> rows, the states before them, how many
+    steps went well, and whether the compiled steps are what made them.
+    """
+
+    history: History
+    plain: PlainHistory
+    saved: int
+    every: int
+
+    @property
+    def native(self) -> bool:
+        return self.history.native
+
+    def fast(self, *arguments: Array) -> list[Array]:
+        known = _packed(arguments)
+        lengths = known[1]
+        rows, befores, done = self.history.run(self.saved, self.every, *known)
+        well = done == self.saved * self.every * len(lengths)
+        rows, befores, done = self.plain.resumed(self.saved, self.every, *known, rows, befores, done)
+        return [rows, befores, done, well.astype(rows.dtype)]
+
+    def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:
+        count, size = self.saved * arguments[-2].size, arguments[-1].size
+        return [(count, self.history.width), (count if self.every > 1 else 0, size), (), ()]
+
+    def jvp(self, primals: tuple, tangents: tuple) -> tuple[list, list]:
+        """The rows of every step, of which the saved ones are some."""
+        count = len(primals) - 2
+        active = tuple(i for i in range(count) if not isinstance(tangents[i], ad.Zero))
+        call = dataclasses.replace(self, saved=self.saved * self.every, every=1)
+        rows, _, *how = run.bind(*primals, call=call)
+        done, compiled = map(lax.stop_gradient, how)
+        along = *(tangents[i] for i in active), *map(ad.instantiate_zeros, tangents[count:])
+        (moved,) = linear.bind(*primals, rows, done, compiled, *along, call=Tangent(self.history, self.plain, active))
+        saved, befores = self._saved(primals[-1], rows, primals[-2].size)
+        counts = self._most(lax.stop_gradient(rows[:, -1]), primals[-2].size)
+        outputs = [jnp.concatenate([saved[:, :-1], counts], axis=1), befores, done, compiled]
+        changes = self._saved(along[-1], moved, primals[-2].size)
+        return outputs, [*changes, *map(jnp.zeros_like, (done, compiled))]
+
+    def _saved(self, begin: Array, rows: Array, parts: int) -> tuple[Array, Array]:
+        """The rows of the last step of each interval, and the states before them."""
+        if self.every == 1:
+            return rows, jnp.zeros((0, begin.size), rows.dtype)
+        befores = jnp.concatenate([begin[None], rows[:-1, : begin.size]])
+        rows, befores = (a.reshape(self.saved, self.every, parts, -1)[:, -1] for a in (rows, befores))
+        return rows.reshape(-1, rows.shape[-1]), befores.reshape(-1, begin.size)
+
+    def _most(self, counts: Array, parts: int) -> Array:
+        """The most iterations of any step of each interval, for each of the steps that its last one consists of."""
+        most = jnp.max(counts.reshape(self.saved, -1), axis=1)
+        return jnp.repeat(most, parts)[:, None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Derivative:
+    """What the tangent and the adjoint share: the history, and the parameters by which it is differentiated.
+
+    Arguments: parameters, lengths, first state, rows of every step, how many went well, whether compiled; then vectors.
+    """
+
+    history: History
+    plain_history: PlainHistory
+    active: tuple[int, ...]
+
+    @property
+    def native(self) -> bool:
+        return self.history.native and not self.history.without
+
+    def fast(self, *arguments: Array) -> list[Array]:
+        if self.history.without:
+            return self.plain(*arguments)
+        if not self.history.guards:
+            return self.compiled(*arguments)
+        return lax.cond(arguments[-self.vectors - 1] > 0, self.compiled, self.plain, *arguments)
+
+    def _split(self, arguments: tuple) -> tuple[Any, Array, Any]:
+        """Parameters, lengths, first state and rows; how many steps went well; and the vectors."""
+        known, vectors = arguments[: -self.vectors], arguments[-self.vectors :]
+        return (*_packed(known[:-3]), known[-3]), known[-2], vectors
+
+    @property
+    def vectors(self) -> int:
+        raise NotImplementedError
+
+    def compiled(self, *arguments: Array) -> list[Array]:
+        raise NotImplementedError
+
+    def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:
+        raise NotImplementedError
+
+    def plain(self, *arguments: Array) -> list[Array]:
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True)
+class Tangent(Derivative):
+    """Tangents of the active parameters, of the lengths and of the first state -> those of the rows."""
+
+    @property
+    def vectors(self) -> int:
+        return len(self.active) + 2
+
+    @property
+    def transposed(self) -> "Adjoint":
+        return Adjoint(self.history, self.plain_history, self.active)
+
+    def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:
+        return [arguments[-self.vectors - 3].shape]
+
+    def compiled(self, *arguments: Array) -> list[Array]:
+        (parameters, lengths, begin, rows), _, (*moved, stretched, start) = self._split(arguments)
+        vectors = moved, stretched, start
+        return [self.history.tangent(self.active, parameters, lengths, begin, rows, vectors)]
+
+    def plain(self, *arguments: Array) -> list[Array]:
+        (parameters, lengths, begin, rows), _, (*moved, stretched, start) = self._split(arguments)
+        vectors = moved, stretched, start
+        return [self.plain_history.tangent(self.active, parameters, lengths, begin, rows, vectors)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Adjoint(Derivative):
+    """The cotangent of the rows -> those of the active parameters, of the lengths and of the first state."""
+
+    @property
+    def vectors(self) -> int:
+        return 1
+
+    @property
+    def transposed(self) -> Tangent:
+        return Tangent(self.history, self.plain_history, self.active)
+
+    def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:
+        return [*(() for _ in self.active), *(a.shape for a in arguments[-6:-4])]
+
+    def compiled(self, *arguments: Array) -> list[Array]:
+        (parameters, lengths, begin, rows), done, (weights,) = self._split(arguments)
+        known = parameters, lengths, begin, rows, done, weights
+        moved, stretched, start = self.history.adjoint(self.active, *known)
+        return [*moved, stretched, start]
+
+    def plain(self, *arguments: Any) -> list[Array]:
+        (parameters, lengths, begin, rows), _, (weights,) = self._split(arguments)
+        known = parameters, lengths, begin, rows, weights
+        moved, stretched, start = self.plain_history.adjoint(self.active, *known)
+        return [*moved, stretched, start]

@@ -1,0 +1,170 @@
+"""A run under jit, grad and vmap by compiled steps, with its derivatives: what `simulate` uses while jax traces it."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.caches import Cache
+from discrete_hamel.compiler.gradients.derivatives import Run
+from discrete_hamel.compiler.gradients.histories import History
+from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
+from discrete_hamel.compiler.gradients.primitives import run
+from discrete_hamel.compiler.graph.elimination import solve
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.graph.leaves import inputs_like, scalars
+from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.reading.jaxprs import to_graph
+from discrete_hamel.compiler.reading.sample_points import sample_points
+from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.compiler.step.verification import difference, refused
+from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
+
+LARGEST = 2000  # operations an iteration: beyond, XLA fusing them, which under jit it cannot be told not to, is slow
+MOST_UNKNOWNS = 48
+
+_compiled = Cache(most=200)
+
+
+class Compiled(NamedTuple):
+    """What runs of one kind of system and scheme share."""
+
+    history: History
+    plain: PlainHistory
+    linear: bool  # whether nodal velocities are one linear solve without pivots
+
+
+class Motion(NamedTuple):
+    """A run at its saved nodes, but for the first; arrays along the first axis."""
+
+    states: Any
+    xi: Array
+    xi_mid: Array
+    converged: Array
+    iterations: Array
+    residual: Array
+
+
+def compiled_for(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
+    """The compiled steps for runs of this kind, whose values may be traced; or the reason why there are none."""
+    tree = (system, scheme, q, xi, h)
+    key = (jax.tree.structure(tree), tuple((jnp.shape(leaf), jnp.result_type(leaf)) for leaf in jax.tree.leaves(tree)))
+    return _compiled.kept(key, lambda: _at_compile_time(*tree))
+
+
+def _at_compile_time(*tree: Any) -> Compiled | str:
+    with jax.ensure_compile_time_eval():
+        return _first(*tree)
+
+
+def _first(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
+    """At the first point where it can be built."""
+    reason = "no regular point found, where the run starts"
+    try:
+        for point in sample_points(system, scheme, q, xi, h):
+            try:
+                return _build(*point)
+            except Unsupported as error:
+                reason = str(error)
+                if "where the run starts" not in reason:
+                    return reason
+    except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
+        return f"{type(error).__name__}: {error}"
+    return reason
+
+
+def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
+    if scheme.time(state) is not None:
+        raise Unsupported(f"{type(scheme).__name__} keeps the time itself")
+    one = (scheme.substeps(h) or (scheme, h))[0]
+    if type(one).step is Scheme.step and (unknowns := jax.eval_shape(one.guess, system, state, h).size) > MOST_UNKNOWNS:
+        raise Unsupported(f"{unknowns} unknowns, of {MOST_UNKNOWNS} at most")
+    stepper = Stepper(system, scheme, state, h)
+    if stepper.root.operations > LARGEST:
+        raise Unsupported(f"{stepper.root.operations} operations an iteration, of {LARGEST} at most under jit")
+    history = History(stepper)
+    _ = history.steps  # compiles, or fails to
+    if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.correction, *stepper.after)])):
+        raise Unsupported("no regular point found, where the run starts")
+    if unlike := difference(stepper, system, scheme, state, h):
+        raise Unsupported(refused(system, scheme, unlike))
+    return Compiled(history, PlainHistory(history, system, one, state), _linear(stepper, system, state))
+
+
+def _linear(stepper: Stepper, system: System, state: Any) -> bool:
+    """Whether mu(q, xi)^D = p is solved for xi by numbers and cofactors."""
+    node = stepper.node_velocity
+    if not node.root.linear or node.graph.own_derivatives or node.guards:
+        return False
+    graph = Graph()
+    (mechanics, q, free), _ = inputs_like(graph, (system, state.q, state.xi))
+    (momentum,) = to_graph(graph, lambda a, q, xi: hamel.balance(a, q, xi)[0], mechanics, q, free)
+    rows = graph.derivative(list(momentum), list(free))
+    return not graph.guards_of(solve(graph, rows, list(free), guarded=True))
+
+
+def follow(
+    compiled: Compiled, system: System, scheme: Scheme, state: Any, h: Array, intervals: int, every: int
+) -> Motion:
+    """The run; from the first step that fails on it is NaN, and marked."""
+    stepper = compiled.history.stepper
+    parameters, lengths = stepper.given(system, scheme, h)
+    parameters, begin = parameters[: len(stepper.parameters)], jnp.stack(scalars(state))
+    call = Run(compiled.history, compiled.plain, intervals, every)
+    rows, befores, done, _ = run.bind(*parameters, lengths, begin, call=call)
+    if every == 1:
+        befores = jnp.concatenate([begin[None], rows[:-1, : len(begin)]])
+    return _motion(compiled, every, jnp.stack(parameters), lengths, rows, befores, done)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _motion(
+    compiled: Compiled, every: int, parameters: Array, lengths: Array, rows: Array, befores: Array, done: Array
+) -> Motion:
+    """What is recorded of a run, from its rows; whatever of it is not used costs nothing under jit."""
+    history, plain, _ = compiled
+    stepper, parts = history.stepper, len(lengths)
+    mechanics, n = plain.mechanics.tree(parameters), stepper.n
+    well = parts * every * jnp.arange(1, len(rows) // parts + 1) <= done
+    nodes = plain.state.tree(rows[parts - 1 :: parts, : history.size])
+    spread = jnp.tile(lengths, len(rows) // parts)
+    known = _lanes(stepper.parameters, parameters, len(rows)) | dict(zip(stepper.state, befores.T, strict=True))
+    known |= dict.fromkeys(stepper.length, spread)
+    kept = [rows[:, history.linearised.source[u]] for u in stepper.root.unknowns]
+    known = stepper.root.all_unknowns(known, kept)
+    z = jnp.stack([known[u] for u in stepper.unknowns], axis=-1)
+    if stepper.graph.own_derivatives:
+        system, scheme = mechanics
+        states = plain.state.tree(befores)
+        xi = jax.vmap(lambda state, length, z: scheme.advance(system, state, length, z)[1])(states, spread, z)
+    else:
+        xi = jnp.stack(lowered(stepper.graph, stepper.xi)(known), axis=-1)
+    if parts > 1:
+        xi = jnp.sum((lengths / jnp.sum(lengths))[None, :, None] * xi.reshape(-1, parts, n), axis=1)
+    left = jnp.stack(lowered(stepper.graph, stepper.left)(known), axis=-1)
+    norm = jnp.max(jnp.linalg.norm(jax.lax.stop_gradient(left), axis=-1).reshape(-1, parts), axis=1)
+    most = jnp.max(jax.lax.stop_gradient(rows[:, -1]).reshape(-1, parts), axis=1)
+    most = jnp.where(jnp.isnan(most), 0, most).astype(int)
+    return Motion(nodes, _velocities(compiled, parameters, nodes), xi, well, most, norm)
+
+
+def _lanes(nodes: list[int], values: Array, count: int) -> dict[int, Array]:
+    return {node: jnp.broadcast_to(values[k], (count,)) for k, node in enumerate(nodes)}
+
+
+def _velocities(compiled: Compiled, parameters: Array, nodes: Any) -> Array:
+    """xi at nodes: one linear solve each, or if it takes more than cofactors, as the plain path does it."""
+    stepper, (system, scheme) = compiled.history.stepper, compiled.plain.mechanics.tree(parameters)
+    node = stepper.node_velocity
+    if not compiled.linear:
+        return jax.vmap(lambda state: scheme.velocity(system, state))(nodes)
+    known = _lanes(node.parameters, parameters, len(nodes.q))
+    known |= dict(zip([*node.q, *node.p], [*nodes.q.T, *nodes.p.T], strict=True))
+    guess = nodes.xi.T if scheme.nodal else jax.lax.stop_gradient(nodes.xi.T)
+    z, *_ = node.root(known, list(guess))
+    return jnp.stack(lowered(node.graph, node.whole)(node.root.all_unknowns(known, z)), axis=-1)

@@ -1,0 +1,1 @@
+"""The scalar graph: expressions, operations, derivatives, and the way back to JAX."""

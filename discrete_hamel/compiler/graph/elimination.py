@@ -1,0 +1,157 @@
+"""Sparse linear solves in the graph, unrolled: elimination by numbers first, then small blocks by Cramer's rule.
+
+What is left after the pivots that are numbers falls into blocks. Up to three unknowns they are solved by cofactors,
+which needs no pivots and so holds wherever a run leads (a heading that turns past 90 degrees, a rotation matrix).
+Larger ones are eliminated in Markowitz's order: of the entries not below a tenth of their column, at the sample, the
+one that fills in least. That can be a bad order elsewhere. In Newton's method the caller notices: it then fails, or is
+slow. A solve that is part of the residual is `guarded` instead: it leaves a guard in the graph, which is positive where
+its pivot is good enough. Where either complains, the plain path with true pivoting takes that step.
+"""
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+
+THRESHOLD = 0.1
+BY_COFACTORS = 3
+GROWTH = 100.0  # how much larger than its pivot an entry of the column may become on the way
+
+
+def solve(graph: Graph, rows: list[dict[int, int]], right: list[int], guarded: bool = False) -> list[int]:
+    """x with A x = b; A as one dictionary column -> node a row."""
+    rows, right = [{j: a for j, a in row.items() if not graph.is_zero(a)} for row in rows], list(right)
+    active, steps = set(range(len(rows))), []
+    solution: dict[int, int] = {}
+    while active:
+        pivot_at = _pivot(graph, rows, active, numbers=True)
+        block = None if pivot_at else min(_blocks(rows, active), key=len)
+        if block and len(block) <= BY_COFACTORS:
+            solution |= _cofactors(graph, {i: rows[i] for i in block}, right)
+            active -= set(block)
+            continue
+        pivot_row, pivot_column = pivot_at or _pivot(graph, rows, active) or singular()
+        active.remove(pivot_row)
+        pivot = rows[pivot_row].pop(pivot_column)
+        reciprocal = graph.div(graph.const(1.0), pivot)
+        if guarded:
+            _guard(graph, pivot, reciprocal, [rows[i][pivot_column] for i in active if pivot_column in rows[i]])
+        for i in sorted(active):
+            entry = rows[i].pop(pivot_column, None)
+            if entry is None:
+                continue
+            factor = graph.mul(entry, reciprocal)
+            for j, a in rows[pivot_row].items():
+                rows[i][j] = graph.sub(rows[i].get(j, graph.const(0.0)), graph.mul(factor, a))
+                if graph.is_zero(rows[i][j]):
+                    del rows[i][j]
+            right[i] = graph.sub(right[i], graph.mul(factor, right[pivot_row]))
+        steps.append((pivot_row, pivot_column, reciprocal))
+    for row, column, reciprocal in reversed(steps):
+        total = right[row]
+        for j, a in rows[row].items():
+            total = graph.sub(total, graph.mul(a, solution[j]))
+        solution[column] = graph.mul(total, reciprocal)
+    return [solution[j] for j in range(len(rows))]
+
+
+def singular() -> NoReturn:
+    """Where pivots are chosen, at the sample, there is none."""
+    raise Unsupported("a linear solve that is singular where the run starts")
+
+
+def _blocks(rows: list[dict[int, int]], active: set[int]) -> list[list[int]]:
+    """The active rows, put together where they share an unknown."""
+    blocks: list[tuple[set[int], set[int]]] = []
+    for i in sorted(active):
+        members, columns = {i}, set(rows[i])
+        for block in [b for b in blocks if b[1] & columns]:
+            blocks.remove(block)
+            members, columns = members | block[0], columns | block[1]
+        blocks.append((members, columns))
+    return [sorted(members) for members, _ in blocks]
+
+
+def _cofactors(graph: Graph, rows: dict[int, dict[int, int]], right: list[int]) -> dict[int, int]:
+    """x_j = (sum over i of the cofactor of a_ij times b_i) / determinant, for up to three unknowns."""
+    columns = sorted({j for row in rows.values() for j in row})
+    if len(columns) != len(rows):
+        singular()
+    zero = graph.const(0.0)
+    matrix = [[row.get(j, zero) for j in columns] for row in rows.values()]
+    n = len(columns)
+
+    def determinant(m: list[list[int]]) -> int:
+        if not m:
+            return graph.const(1.0)
+        total = zero
+        for j, a in enumerate(m[0]):
+            minor = graph.mul(a, determinant([[*row[:j], *row[j + 1 :]] for row in m[1:]]))
+            total = (graph.sub if j % 2 else graph.add)(total, minor)
+        return total
+
+    def cofactor(i: int, j: int) -> int:
+        minor = determinant([[*row[:j], *row[j + 1 :]] for k, row in enumerate(matrix) if k != i])
+        return graph.neg(minor) if (i + j) % 2 else minor
+
+    cofactors = [[cofactor(i, j) for j in range(n)] for i in range(n)]
+    whole = zero
+    for a, c in zip(matrix[0], cofactors[0], strict=True):
+        whole = graph.add(whole, graph.mul(a, c))
+    if not abs(graph.samples[whole]) > 0:
+        singular()
+    reciprocal = graph.div(graph.const(1.0), whole)
+    solution = {}
+    for j, column in enumerate(columns):
+        total = zero
+        for i, row in enumerate(rows):
+            total = graph.add(total, graph.mul(cofactors[i][j], right[row]))
+        solution[column] = graph.mul(total, reciprocal)
+    return solution
+
+
+def _guard(graph: Graph, pivot: int, reciprocal: int, others: list[int]) -> None:
+    """pivot^2 > (largest other / GROWTH)^2, where the pivot is not a number and there is a choice at all."""
+    if graph.value(pivot) is None and others:
+        total = graph.const(0.0)
+        for a in others:
+            total = graph.add(total, graph.mul(a, a))
+        graph.guards[reciprocal] = graph.sub(graph.mul(pivot, pivot), graph.mul(graph.const(GROWTH**-2), total))
+
+
+def _pivot(graph: Graph, rows: list[dict[int, int]], active: set[int], numbers: bool = False) -> tuple[int, int] | None:
+    """Row and column of the next pivot, among entries that are numbers if so asked."""
+    size = {(i, j): abs(graph.samples[a]) for i in active for j, a in rows[i].items()}
+    largest: dict[int, float] = {}
+    count: dict[int, int] = {}
+    for (_, j), s in size.items():
+        largest[j], count[j] = max(largest.get(j, 0.0), s), count.get(j, 0) + 1
+    acceptable = [
+        (i, j)
+        for (i, j), s in size.items()
+        if s > THRESHOLD * largest[j] and not (numbers and graph.value(rows[i][j]) is None)
+    ]
+
+    def cost(at: tuple[int, int]) -> tuple:
+        i, j = at
+        return (len(rows[i]) - 1) * (count[j] - 1), -size[at], at
+
+    return min(acceptable, key=cost, default=None)
+
+
+def factors(graph: Graph, matrix: Any) -> tuple[Any, Any, Any]:
+    """P A = L U with rows swapped as the sample asks: L and U in one matrix, the swaps, and the order of the rows."""
+    a, n = matrix.copy(), len(matrix)
+    swaps, order = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
+    for k in range(n):
+        best = k + int(np.argmax([abs(graph.samples[i]) for i in a[k:, k]]))
+        swaps[k] = best
+        a[[k, best]], order[[k, best]] = a[[best, k]], order[[best, k]]
+        reciprocal = graph.div(graph.const(1.0), a[k, k])
+        _guard(graph, a[k, k], reciprocal, list(a[k + 1 :, k]))
+        for i in range(k + 1, n):
+            a[i, k] = graph.mul(a[i, k], reciprocal)
+            for j in range(k + 1, n):
+                a[i, j] = graph.sub(a[i, j], graph.mul(a[i, k], a[k, j]))
+    return a, swaps, order

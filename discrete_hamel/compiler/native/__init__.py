@@ -1,0 +1,1 @@
+"""Native code by LLVM from the scalar graph."""

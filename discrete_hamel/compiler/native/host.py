@@ -1,0 +1,95 @@
+"""A run of native steps called from the host: NumPy arrays in and out, Python's lock free while it goes on."""
+
+import ctypes
+from typing import Any
+
+import jax
+import numpy as np
+
+from discrete_hamel.compiler.graph.expressions import MOST_NODES
+from discrete_hamel.compiler.native.instructions import Kind
+from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
+from discrete_hamel.compiler.native.run import POINTERS, Run
+from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.mechanics.newton import Report
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
+
+CALL = 10**8  # operations, counted in one iteration: some tenths of a second, after which the host looks in
+FUNCTION = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(POINTERS))
+
+
+def usable(state: Any) -> bool:
+    """Whether runs from such a state can be native: in doubles, on this machine's processor."""
+    doubles = all(np.dtype(leaf.dtype) == np.float64 for leaf in jax.tree.leaves(state))
+    return doubles and jax.default_backend() == "cpu" and not available()
+
+
+def in_machine_code(system: System, scheme: Scheme, state: Any, h: Any) -> Stepper:
+    """The stepper for such runs, of any size in machine code, or else of one that XLA compiles in seconds."""
+    if not usable(state):
+        return Stepper(system, scheme, state, h)
+    stepper = Stepper(system, scheme, state, h, most=MOST_NODES)
+    stepper.run = HostRun(stepper)
+    return stepper
+
+
+class HostRun:
+    """The machine code of a stepper's run."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        self.stepper = stepper
+        run = Run(stepper, Kind(fused()))
+        self.steps = max(1, CALL // max(run.operations, 1))  # that a call takes at most
+        self.library: Library = machine_code(run.text(), run.operations)
+        self.function = FUNCTION(self.library.address("run"))
+
+    def __call__(
+        self, system: System, scheme: Scheme, state: Any, h: Any, intervals: int, every: int
+    ) -> tuple[Any, int, bool, tuple]:
+        """As `loop.chunk`: the state after the last whole interval, how many are whole, whether these are all, and
+        what is kept of them.
+        """
+        stepper, count = self.stepper, max(int(intervals), 0)
+        part, steps = scheme.substeps(h) or (scheme, np.asarray(h)[None])
+        lengths = _doubles(steps)
+        numbers = _numbers((system, part), [lengths.sum()])
+        begin = _numbers(state)
+        shapes = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
+        if shapes != [leaf.shape for leaf in jax.tree.leaves(stepper.shape)]:
+            raise ValueError(f"a state with leaves of shapes {shapes}, where the native run is of another kind.")
+        if len(numbers) != len(stepper.parameters) + stepper.composed or not (stepper.composed or len(lengths) == 1):
+            raise ValueError(f"{len(numbers)} parameters, where the native run has {len(stepper.parameters)}.")
+        if every < 1:
+            raise ValueError(f"intervals of {every} steps.")
+        q, p, _ = stepper.node_places()
+        widths = {"q": len(q), "p": len(p), "xi": stepper.n, "mid": stepper.n, "residual": 1, "iterations": 1}
+        block, at = np.empty(count * sum(widths.values())), 0  # in one piece, which the C library then keeps at hand
+        arrays: dict[str, Any] = {}
+        for name, width in widths.items():
+            arrays[name] = block[at : at + count * width].reshape(count, width)
+            at += count * width
+        arrays |= {"residual": arrays["residual"][:, 0], "iterations": arrays["iterations"][:, 0].view(np.int64)}
+        arrays |= {"numbers": numbers, "lengths": lengths, "begin": begin, "final": np.empty(len(begin))}
+        arrays |= {"counts": np.array([len(lengths), count, int(every)], np.int64), "ended": np.zeros(2, np.int64)}
+        self.function(*(arrays[name].ctypes.data for name in POINTERS))
+        whole, good = arrays["ended"].tolist()
+        names = ("q", "p", "xi", "mid", "residual", "iterations")
+        *nodes, residual, iterations = (arrays[name][:whole] for name in names)
+        final = self._state(arrays["final"])
+        solves: tuple[Any, ...] = np.ones(whole, bool), iterations, residual
+        return final, whole, bool(good), (*nodes, Report(*solves))
+
+    def _state(self, numbers: np.ndarray) -> Any:
+        leaves, structure = jax.tree.flatten(self.stepper.shape)
+        parts = [numbers[place.start : place.stop] for place in self.stepper.places]
+        return jax.tree.unflatten(structure, [a.reshape(leaf.shape) for a, leaf in zip(parts, leaves, strict=True)])
+
+
+def _doubles(array: Any) -> np.ndarray:
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _numbers(tree: Any, more: Any = ()) -> np.ndarray:
+    """The numbers in a pytree's leaves, and some more."""
+    return np.concatenate([*(_doubles(leaf).ravel() for leaf in jax.tree.leaves(tree)), np.asarray(more, float)])

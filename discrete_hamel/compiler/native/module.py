@@ -1,0 +1,78 @@
+"""What native functions over the steps of a run have in common: a module's text, whole numbers, arguments."""
+
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+from jax import Array
+
+from discrete_hamel.compiler.graph.expressions import Unsupported
+from discrete_hamel.compiler.native.circular import METADATA, circular
+from discrete_hamel.compiler.native.instructions import Code
+from discrete_hamel.compiler.native.sections import Memory, Section
+from discrete_hamel.compiler.step.stepper import Stepper
+
+FEW = 1500  # operations up to which sines are evaluated where they are used
+INLINED = 4000  # operations of all sections up to which they are one function
+MOST_PLACES = 40_000  # of doubles, on the stack
+
+
+def module(code: Code, memory: Memory, sections: Sequence[Section], pointers: Sequence[str]) -> tuple[str, int]:
+    """The text of a module with the function @run, and how many operations it has."""
+    if memory.size > MOST_PLACES:
+        raise Unsupported(f"{memory.size} numbers that a step passes on, of {MOST_PLACES} at most")
+    operations = sum(s.operations for s in sections)
+    functions = [circular(code.kind, operations <= FEW), *(s.text(operations <= INLINED) for s in sections)]
+    arguments = ", ".join(f"ptr noalias %{name}" for name in pointers)
+    body = f"  %memory = alloca [{max(memory.size, 1)} x double], align 64\n" + "\n".join(code.lines)
+    run = f"define void @run({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
+    return code.kind.declared() + "".join(functions) + run + METADATA, operations
+
+
+class Counter:
+    """A whole number in memory, for loops."""
+
+    def __init__(self, code: Code, begin: str) -> None:
+        self.code, self.place = code, code("alloca i64")
+        self.set(begin)
+
+    def set(self, value: str) -> None:
+        self.code.do(f"store i64 {value}, ptr {self.place}")
+
+    @property
+    def value(self) -> str:
+        return self.code(f"load i64, ptr {self.place}")
+
+    def next(self, period: str) -> None:
+        """One more, of a cycle."""
+        more = self.code(f"add i64 {self.value}, 1")
+        self.set(self.code(f"select i1 {self.code(f'icmp eq i64 {more}, {period}')}, i64 0, i64 {more}"))
+
+
+def counts(code: Code, names: Sequence[str]) -> None:
+    for k, name in enumerate(names):
+        code.do(f"%{name} = load i64, ptr {code(f'getelementptr inbounds i64, ptr %counts, i64 {k}')}")
+
+
+def filled(code: Code, name: str, first: str, end: str, value: str, label: str) -> None:
+    """Part of an array filled with a number."""
+    at = Counter(code, first)
+    code.do(f"br label %{label}")
+    code.lines.append(f"{label}:")
+    code.do(f"br i1 {code(f'icmp slt i64 {at.value}, {end}')}, label %{label}_one, label %{label}_done")
+    code.lines.append(f"{label}_one:")
+    code.store(value, name, at.value)
+    at.set(code(f"add i64 {at.value}, 1"))
+    code.do(f"br label %{label}")
+    code.lines.append(f"{label}_done:")
+
+
+def arguments(
+    stepper: Stepper, parameters: Array, lengths: Array, begin: Array, size: int, counts: tuple[int, ...]
+) -> dict[str, tuple[Array, tuple[int, ...]]]:
+    """What all loops are given first, with its shapes."""
+    return {
+        "parameters": (parameters, (len(stepper.parameters),)),
+        "lengths": (lengths, lengths.shape[:1]),
+        "the first state": (begin, (size,)),
+        "counts": (jnp.array(counts, jnp.int64), (len(counts),)),
+    }

@@ -1,0 +1,112 @@
+"""From LLVM's text to machine code in this process, by llvmlite."""
+
+import ctypes
+import ctypes.util
+import sys
+from functools import cache
+from typing import Any
+
+from discrete_hamel.compiler.native import object_cache
+from discrete_hamel.compiler.native.instructions import SYMBOLS
+
+MANY = 100_000  # operations up to which LLVM's first level is worth its time; its second never is
+
+
+@cache
+def available() -> str:
+    """Nothing where native code can be made, or why it cannot."""
+    if sys.byteorder != "little" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return "native code is for machines of 64 bits, little end first"
+    try:
+        _machine(0)
+        library = ctypes.CDLL(ctypes.util.find_library("m"))
+        llvm = _llvm()
+        for name in SYMBOLS:
+            llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    except Exception as error:  # no llvmlite, or one that does not know this machine
+        return f"no native code: {type(error).__name__}: {error}"
+    return ""
+
+
+@cache
+def _llvm() -> Any:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@cache
+def processor() -> tuple[str, str]:
+    """Its name, and what it can do, in LLVM's words."""
+    llvm = _llvm()
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@cache
+def fused() -> bool:
+    """Whether x y + z is one operation of this processor."""
+    name, features = processor()
+    return "+fma" in features.split(",") or "aarch64" in _llvm().get_process_triple() or "arm64" in name
+
+
+@cache
+def _machine(level: int) -> Any:
+    name, features = processor()
+    target = _llvm().Target.from_default_triple()
+    return target.create_target_machine(cpu=name, features=features, opt=level, jit=True)
+
+
+def level_for(operations: int) -> int:
+    """LLVM's level of optimisation for code of so many operations."""
+    return 1 if operations <= MANY else 0
+
+
+def named(text: str, operations: int) -> str:
+    """The digest of all that machine code is made from."""
+    import llvmlite
+
+    versions = f"{llvmlite.__version__} {_llvm().llvm_version_info}"
+    return object_cache.digest(text, str(level_for(operations)), *processor(), versions)
+
+
+def machine_code(text: str, operations: int) -> "Library":
+    """The functions of a module of so many operations, made anew or as they were kept on disk."""
+    name = named(text, operations)
+    code = object_cache.kept(name)
+    if code is None:
+        code = assembled(text, level_for(operations))
+        object_cache.keep(name, code)
+    return Library(code)
+
+
+def assembled(text: str, level: int) -> bytes:
+    """The object code of a module."""
+    llvm, machine = _llvm(), _machine(level)
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
+
+
+class Library:
+    """Object code in memory; it stays as long as this object does."""
+
+    def __init__(self, code: bytes) -> None:
+        llvm = _llvm()
+        empty = llvm.parse_assembly("")
+        self.engine = llvm.create_mcjit_compiler(
+            empty, _llvm().Target.from_default_triple().create_target_machine(jit=True)
+        )
+        self.engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
+        self.engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        found = self.engine.get_function_address(name)
+        if not found:
+            raise RuntimeError(f"object code without {name}")
+        return found

@@ -1,0 +1,179 @@
+"""All steps of a run as one native function: intervals of steps, and what is kept of each, written where it stays."""
+
+from collections.abc import Sequence
+
+from discrete_hamel.compiler.graph.expressions import Unsupported
+from discrete_hamel.compiler.native.circular import METADATA, circular
+from discrete_hamel.compiler.native.instructions import Code, Kind, number
+from discrete_hamel.compiler.native.module import FEW, INLINED, MOST_PLACES
+from discrete_hamel.compiler.native.sections import Memory, loaded
+from discrete_hamel.compiler.native.solve import Solve, copied
+from discrete_hamel.compiler.step.stepper import Stepper
+
+POINTERS = ("numbers", "lengths", "begin", "counts", "q", "p", "xi", "mid", "residual", "iterations", "final", "ended")
+
+
+class Run:
+    """The text of the function @run for a stepper.
+
+    It reads numbers (parameters), lengths (of the steps that a step consists of), the first state, and counts: how many
+    lengths, how many intervals, how many steps each. It writes q, p, xi at the end of each interval, the interval's xi,
+    the residual's norm, the most iterations; the state after the last whole interval; and in `ended` how many intervals
+    are whole, and whether that is all of them.
+    """
+
+    def __init__(self, stepper: Stepper, kind: Kind) -> None:
+        self.stepper, self.kind, self.memory = stepper, kind, Memory()
+        graph, node = stepper.graph, stepper.node_velocity
+        norm = graph.const(0.0)
+        for r in stepper.left:
+            norm = graph.add(norm, graph.mul(r, r))
+        norm = graph.unary("sqrt", norm)
+        size, n = len(stepper.after), stepper.n
+        changing = [*stepper.changing_length, *stepper.state]
+        outputs = [*stepper.after, *stepper.xi, norm]
+        self.step = Solve(
+            "step", stepper.root, (stepper.parameters, changing), stepper.guess, outputs, stepper.guards,
+            self.memory, kind, stepper.angles, list(zip(stepper.left, stepper.terms, strict=True)),
+        )  # fmt: skip
+        self.after, self.mid = self.step.outputs[:size], self.step.outputs[size : size + n]
+        self.norm = self.step.outputs[-1]
+        levels = node.parameters, [*node.q, *node.p, *node.free]
+        self.node = Solve("node", node.root, levels, node.free, node.whole, node.guards, self.memory, kind)
+        if self.memory.size > MOST_PLACES:
+            raise Unsupported(f"{self.memory.size} numbers that a step passes on, of {MOST_PLACES} at most")
+        self.operations = sum(s.operations for solve in (self.step, self.node) for s in solve.sections)
+        self.inlined = self.operations <= INLINED
+
+    def text(self) -> str:
+        """The module."""
+        sections = [s.text(self.inlined) for solve in (self.step, self.node) for s in solve.sections]
+        functions = [circular(self.kind, self.operations <= FEW), *sections, self._run()]
+        return self.kind.declared() + "".join(functions) + METADATA
+
+    def _run(self) -> str:
+        code = Code(self.kind)
+        self._enter(code)
+        self._interval(code)
+        for label, good in (("lost", 0), ("over", 1)):
+            code.lines.append(f"{label}:")
+            code.do(f"store i64 {code('load i64, ptr %whole')}, ptr %ended")
+            code.do(f"store i64 {good}, ptr {code.at('%ended', 1)}")
+            code.do("ret void")
+        arguments = ", ".join(f"ptr noalias %{name}" for name in POINTERS)
+        return f"define void @run({arguments}) nounwind {{\nentry:\n" + "\n".join(code.lines) + "\n}\n"
+
+    def _enter(self, code: Code) -> None:
+        """Places, parameters, what depends on these alone, and the first state."""
+        stepper, memory, graph = self.stepper, self.memory, self.stepper.graph
+        composed, n = stepper.composed, stepper.n
+        self.mean, self.largest = (memory.new(n), memory.new()) if composed else (0, 0)
+        code.do(f"%memory = alloca [{max(memory.size, 1)} x double], align 64")
+        for name in ("whole", "inside", "most", "count", "part"):
+            code.do(f"%{name} = alloca i64")
+        for name, place in (("parts", 0), ("intervals", 1), ("every", 2)):
+            code.do(f"%{name} = load i64, ptr {code(f'getelementptr inbounds i64, ptr %counts, i64 {place}')}")
+        for k, node in enumerate(stepper.parameters):
+            code.store(code.load("%numbers", k), "%memory", memory.place(graph, node))
+        for k, node in enumerate(stepper.node_velocity.parameters):
+            code.store(code.load("%numbers", k), "%memory", memory.place(stepper.node_velocity.graph, node))
+        for solve in (self.step, self.node):
+            solve.prepare.call(code)
+        for k, node in enumerate(stepper.state):
+            value = code.load("%begin", k)
+            code.store(value, "%memory", memory.place(graph, node))
+            code.store(value, "%final", k)
+        for name in ("whole", "inside", "most"):
+            code.do(f"store i64 0, ptr %{name}")
+        code.do("br label %next")
+
+    def _interval(self, code: Code) -> None:
+        code.lines.append("next:")
+        done = code("load i64, ptr %whole")
+        code.do(f"br i1 {code(f'icmp slt i64 {done}, %intervals')}, label %forward, label %over")
+        code.lines.append("forward:")
+        self._parts(code) if self.stepper.composed else self._one(code, "kept")
+        code.lines.append("kept:")
+        inside = code(f"add i64 {code('load i64, ptr %inside')}, 1")
+        code.do(f"store i64 {inside}, ptr %inside")
+        code.do(f"br i1 {code(f'icmp slt i64 {inside}, %every')}, label %next, label %saved")
+        code.lines.append("saved:")
+        self._saved(code)
+        code.do("br label %next")
+
+    def _one(self, code: Code, then: str) -> None:
+        """A step, the state then being the new one; where it fails the run is over."""
+        stepper, memory, graph = self.stepper, self.memory, self.stepper.graph
+        self.step.call(code, "%count")
+        count, most = code("load i64, ptr %count"), code("load i64, ptr %most")
+        larger = code(f"icmp sgt i64 {count}, {most}")
+        code.do(f"store i64 {code(f'select i1 {larger}, i64 {count}, i64 {most}')}, ptr %most")
+        copied(code, memory, graph, self.after, stepper.state)
+        good = code(f"fcmp une double {loaded(code, memory, graph, self.step.good)}, {number(0.0)}")
+        code.do(f"br i1 {good}, label %{then}, label %lost")
+
+    def _parts(self, code: Code) -> None:
+        """The steps that a step consists of: xi is their mean, and the residual the largest."""
+        memory, graph, n = self.memory, self.stepper.graph, self.stepper.n
+        for k in range(n + 1):
+            code.store(
+                number(0.0), "%memory", (self.mean if k < n else self.largest) + k % n if k < n else self.largest
+            )
+        code.do("store i64 0, ptr %part")
+        code.do("br label %parted")
+        code.lines.append("parted:")
+        length = code.load("%lengths", code("load i64, ptr %part"))
+        code.store(length, "%memory", memory.place(graph, self.stepper.changing_length[0]))
+        self._one(code, "done_part")
+        code.lines.append("done_part:")
+        part = code("load i64, ptr %part")
+        share = code(
+            f"fdiv double {code.load('%lengths', part)}, {code.load('%numbers', len(self.stepper.parameters))}"
+        )
+        for k, node in enumerate(self.mid):
+            before = code.load("%memory", self.mean + k)
+            code.store(code.fma(share, loaded(code, memory, graph, node), before), "%memory", self.mean + k)
+        norm, largest = loaded(code, memory, graph, self.norm), code.load("%memory", self.largest)
+        larger = code(f"fcmp ugt double {norm}, {largest}")
+        code.store(code(f"select i1 {larger}, double {norm}, double {largest}"), "%memory", self.largest)
+        after = code(f"add i64 {part}, 1")
+        code.do(f"store i64 {after}, ptr %part")
+        code.do(f"br i1 {code(f'icmp slt i64 {after}, %parts')}, label %parted, label %kept")
+
+    def _saved(self, code: Code) -> None:
+        """What is kept of an interval, if a velocity belongs to its last momentum."""
+        stepper, memory, graph, node = self.stepper, self.memory, self.stepper.graph, self.stepper.node_velocity
+        state = [loaded(code, memory, graph, i) for i in stepper.state]
+        q, p, free = ([state[k] for k in place] for place in stepper.node_places())
+        for values, places in ((q, node.q), (p, node.p), (free, node.free)):
+            for value, place in zip(values, places, strict=True):
+                code.store(value, "%memory", memory.place(node.graph, place))
+        self.node.call(code, "%count")
+        good = code(f"fcmp une double {loaded(code, memory, node.graph, self.node.good)}, {number(0.0)}")
+        code.do(f"br i1 {good}, label %written, label %lost")
+        code.lines.append("written:")
+        k = code("load i64, ptr %whole")
+        state = [loaded(code, memory, graph, i) for i in stepper.state]
+        q, p, _ = ([state[k] for k in place] for place in stepper.node_places())
+        composed, n = stepper.composed, stepper.n
+        mid = [
+            code.load("%memory", self.mean + i) if composed else loaded(code, memory, graph, self.mid[i])
+            for i in range(n)
+        ]
+        norm = code.load("%memory", self.largest) if composed else loaded(code, memory, graph, self.norm)
+        xi = [loaded(code, memory, node.graph, i) for i in self.node.outputs]
+        for name, values in (("q", q), ("p", p), ("xi", xi), ("mid", mid), ("residual", [norm])):
+            _row(code, name, k, values)
+        for i, value in enumerate(state):
+            code.store(value, "%final", i)
+        code.do(f"store i64 {code('load i64, ptr %most')}, ptr {code.at('%iterations', k)}")
+        code.do(f"store i64 {code(f'add i64 {k}, 1')}, ptr %whole")
+        code.do("store i64 0, ptr %inside")
+        code.do("store i64 0, ptr %most")
+
+
+def _row(code: Code, name: str, k: str, values: Sequence[str]) -> None:
+    """A row of an array of so many columns."""
+    start = code.at(f"%{name}", code(f"mul i64 {k}, {len(values)}"))
+    for i, value in enumerate(values):
+        code.store(value, start, i)

@@ -1,0 +1,248 @@
+"""Newton's iteration of a `Root` as sections of native code, by the rule of `newton.py` itself, read into the graph."""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.lowering import dependent, frontier
+from discrete_hamel.compiler.native.instructions import Code, Kind, number
+from discrete_hamel.compiler.native.sections import Memory, Section, loaded
+from discrete_hamel.compiler.reading.jaxprs import to_graph
+from discrete_hamel.compiler.step.near_angles import Angle, near
+from discrete_hamel.compiler.step.roots import SHRUNK, Root
+from discrete_hamel.compiler.step.rounding import allowed
+from discrete_hamel.mechanics.newton import MAX_ITERATIONS, finished, sane, squared_size, units
+
+
+class Solve:
+    """From what is known to the root, and what is made of it (`outputs`), in one graph.
+
+    `levels` are the nodes that are given: parameters, and what changes from step to step; `guess` is one of all
+    unknowns, and of what they are changes of. The outputs are evaluated at the root, with the sines and cosines of
+    `angles` from those of the last iteration. `good` is the node that says whether the root was found, all `guards` are
+    positive, and what is `left` of the equations is round-off of terms of these sizes.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        root: Root,
+        levels: tuple[list[int], list[int]],
+        guess: list[int],
+        outputs: list[int],
+        guards: list[int],
+        memory: Memory,
+        kind: Kind,
+        angles: Sequence[Angle] = (),
+        left: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        self.name, self.root, self.memory = name, root, memory
+        self.graph = graph = root.graph
+        self.guess = [guess[i] for i in root.places]
+        self.moved = [graph.add(z, c) for z, c in zip(root.unknowns, root.correction, strict=True)]
+        rule: list[int] = [] if root.linear else self._rule(guess)
+        watched = [node for angle in angles for node in angle.seen]
+        self.kept = {node: graph.input((name, "seen", node), graph.samples[node]) for node in watched}
+        self.kept |= {} if root.linear else {self.done: self.ended}
+        count = len(outputs)
+        whole = [*outputs, *guards, *(node for pair in left for node in pair)]
+        turned, trusted = self._turned(whole, angles)
+        self.outputs = outputs = turned[:count]
+        positive, rows = [*turned[count : count + len(guards)], *trusted], turned[count + len(guards) :]
+        checks = [graph.binary("gt", g, graph.const(0.0)) for g in positive]
+        checks += [self._allowed(*pair) for pair in zip(rows[::2], rows[1::2], strict=True)]
+        self.good = reduce(graph.mul, checks, self._converged())
+
+        fresh = [*root.unknowns, *(u for u, _ in root.formulas), *self.kept.values()]
+        fresh += [] if root.linear else [self.before, *self.measured]
+        stages = [[f] for _, f in reversed(root.formulas)] + [[*outputs, self.good]]
+        iterated = [*self.moved, *root.correction, *watched]
+        judged = [*([] if root.linear else self.measures), *rule]
+        everything = [*iterated, *judged, *self.guess, *(o for stage in stages for o in stage)]
+        by_step = dependent(graph, everything, [*levels[1], *fresh])
+        by_root = dependent(graph, everything, fresh)
+        fixed = [i for i in frontier(graph, everything, by_step) if i not in levels[0]]
+        have = {*levels[0], *levels[1], *fresh, *fixed}
+        section = lambda part, outputs: Section(f"{name}_{part}", graph, outputs, have, memory, kind)  # noqa: E731
+        for place in (*levels[0], *levels[1], *fresh):
+            memory.place(graph, place)
+        self.prepare = Section(f"{name}_prepare", graph, fixed, levels[0], memory, kind)
+        ahead = [i for i in frontier(graph, [*iterated, *judged], by_root) if i in by_step]
+        self.begin = section("begin", [*self.guess, *ahead])
+        have |= {i for i in [*self.guess, *ahead] if graph.value(i) is None}
+        self.correct = section("correct", iterated)
+        done = {i for i in iterated if graph.value(i) is None}
+        self.measure, self.judge = (
+            Section(f"{name}_{part}", graph, outputs, have | done, memory, kind)
+            for part, outputs in (("measure", judged[: -len(rule) or None]), ("judge", rule))
+        )
+        self.stages: list[Section] = []
+        for k, stage in enumerate(stages):
+            mine = {i for i in graph.needed(stage, given=have) if i not in have and graph.value(i) is None}
+            later = [o for other in stages[k + 1 :] for o in other]
+            passed = set(graph.needed(later, given=have | mine)) & mine
+            self.stages.append(section(f"finish_{k}", [*stage, *sorted(passed)]))
+            have |= passed | {o for o in stage if graph.value(o) is None}
+
+    @property
+    def sections(self) -> list[Section]:
+        return [self.prepare, self.begin, self.correct, self.measure, self.judge, *self.stages]
+
+    def _node(self, function: Any, *arguments: Any) -> Any:
+        """A function of `newton.py`, of nodes."""
+        arrays = [np.array(a, dtype=object) for a in arguments]
+        return to_graph(self.graph, function, *arrays)[0]
+
+    def _size(self, nodes: list[int]) -> int:
+        return reduce(self.graph.add, (self.graph.unary("abs", node) for node in nodes))
+
+    def _rule(self, guess: list[int]) -> list[int]:
+        """The squared size of a correction, and whether to stop after it.
+
+        Units of round-off, and the size of the unknowns, are those of the guess and of what its first correction made
+        of it.
+        """
+        graph, root = self.graph, self.root
+        self.before = graph.input((self.name, "before"), 1.0)
+        self.ended = graph.input((self.name, "ended"), 1.0)
+        both = zip(self.guess, self.moved, strict=True)
+        sizes = [graph.binary("max", graph.unary("abs", g), graph.unary("abs", m)) for g, m in both]
+        beside = [g for i, g in enumerate(guess) if i not in root.places]
+        self.measures = [*self._node(units, sizes, self._size([*sizes, *beside])), self._size(self.moved)]
+        self.measured = [graph.input((self.name, "measure", k), 1.0) for k in range(len(self.measures))]
+        self.new = self._node(lambda c, w: squared_size(list(c), list(w)), root.correction, self.measured[:-1]).item()
+        self.done = self._node(lambda a, b: finished(a, b, root.negligible), self.before, self.new).item()
+        return [self.new, self.done]
+
+    def _converged(self) -> int:
+        """As in `Root`: the iteration ended well, at a root whose size its units are a measure for."""
+        graph, root = self.graph, self.root
+        if root.linear:
+            total = reduce(graph.add, root.unknowns, graph.const(0.0))
+            return graph.binary("eq", total, total)
+        least = graph.mul(graph.const(SHRUNK), self.measured[-1])
+        sized = graph.binary("ge", self._size(root.unknowns), least)
+        well = graph.mul(sized, self._node(sane, self.before).item())
+        return graph.mul(graph.binary("ne", self.ended, graph.const(0.0)), well)
+
+    def _allowed(self, row: int, size: int) -> int:
+        return self._node(lambda a, b: allowed(a, b, self.root.negligible), row, size).item()
+
+    def _turned(self, outputs: list[int], angles: Sequence[Angle]) -> tuple[list[int], list[int]]:
+        """The outputs with sines and cosines as in `near_angles`, and what has to be positive for that to hold."""
+        graph, replaced, trusted = self.graph, {}, []
+        for seen, (here, sine, cosine) in angles:
+            a, s, c = (self.kept[node] for node in seen)
+            d = graph.sub(here, a)
+            square = graph.mul(d, d)
+            cubic = graph.mul(graph.mul(d, square), graph.const(1 / 6))
+            along = graph.sub(d, cubic)
+            back = graph.mul(square, graph.sub(graph.const(0.5), graph.mul(square, graph.const(1 / 24))))
+            replaced[sine] = graph.add(s, graph.sub(graph.mul(along, c), graph.mul(back, s)))
+            replaced[cosine] = graph.sub(c, graph.add(graph.mul(along, s), graph.mul(back, c)))
+            trusted.append(graph.sub(graph.const(near(float)), graph.unary("abs", d)))
+        return (graph.substitute(outputs, replaced) if replaced else outputs), trusted
+
+    def call(self, code: Code, count: str) -> None:
+        """Find the root, from what is in memory, and the outputs; the iterations are stored at `count`."""
+        graph, memory, z = self.graph, self.memory, self.root.unknowns
+        assert code.kind.lanes == 1
+        self.begin.call(code)
+        copied(code, memory, graph, self.guess, z)
+        code.do(f"store i64 {int(self.root.linear)}, ptr {count}")
+        if not self.root.linear:
+            code.store(number(float("nan")), "%memory", memory.place(graph, self.before))
+            code.do(f"br label %{self.name}_iterate")
+            code.lines.append(f"{self.name}_iterate:")
+        self.correct.call(code)
+        if not self.root.linear:
+            first = code(f"icmp eq i64 {code(f'load i64, ptr {count}')}, 0")
+            code.do(f"br i1 {first}, label %{self.name}_measure, label %{self.name}_judge")
+            code.lines.append(f"{self.name}_measure:")
+            self.measure.call(code)
+            copied(code, memory, graph, self.measures, self.measured)
+            code.do(f"br label %{self.name}_judge")
+            code.lines.append(f"{self.name}_judge:")
+            self.judge.call(code)
+        copied(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
+        if not self.root.linear:
+            copied(code, memory, graph, [self.new], [self.before])
+            made = code(f"add i64 {code(f'load i64, ptr {count}')}, 1")
+            code.do(f"store i64 {made}, ptr {count}")
+            over = code(f"fcmp une double {loaded(code, memory, graph, self.ended)}, {number(0.0)}")
+            many = code(f"icmp sge i64 {made}, {MAX_ITERATIONS}")
+            code.do(f"br i1 {code(f'or i1 {over}, {many}')}, label %{self.name}_found, label %{self.name}_iterate")
+            code.lines.append(f"{self.name}_found:")
+        self._finish(code)
+
+    def _finish(self, code: Code) -> None:
+        """What follows at the root: the eliminated unknowns, and the outputs."""
+        for (unknown, formula), stage in zip([*reversed(self.root.formulas), (None, None)], self.stages, strict=True):
+            stage.call(code)
+            if unknown is not None and formula is not None:
+                copied(code, self.memory, self.graph, [formula], [unknown])
+
+    def call_lanes(self, code: Code, active: str, count: int) -> None:
+        """The same side by side: only lanes marked `active` make iterations, each until it has converged, so that none
+        has other numbers for its neighbours. Their iterations are added up at the place `count`.
+        """
+        graph, memory, z, kind = self.graph, self.memory, self.root.unknowns, code.kind
+        zero, one = kind.number(0.0), kind.number(1.0)
+        self.begin.call(code)
+        copied(code, memory, graph, self.guess, z)
+        if self.root.linear:
+            self.correct.call(code)
+            copied(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
+            code.store(one, "%memory", count)
+            self._finish(code)
+            return
+        code.store(zero, "%memory", count)
+        code.store(kind.number(float("nan")), "%memory", memory.place(graph, self.before))
+        code.store(code(f"fsub {kind.double} {one}, {active}"), "%memory", memory.place(graph, self.ended))
+        code.do(f"store i64 0, ptr %{self.name}_round")
+        code.do(f"br label %{self.name}_iterate")
+        code.lines.append(f"{self.name}_iterate:")
+        self.correct.call(code)
+        past = code(f"load i64, ptr %{self.name}_round")
+        first = code(f"icmp eq i64 {past}, 0")
+        code.do(f"br i1 {first}, label %{self.name}_measure, label %{self.name}_judge")
+        code.lines.append(f"{self.name}_measure:")
+        self.measure.call(code)
+        copied(code, memory, graph, self.measures, self.measured)
+        code.do(f"br label %{self.name}_judge")
+        code.lines.append(f"{self.name}_judge:")
+        self.judge.call(code)
+        going = code.compare("oeq", loaded(code, memory, graph, self.ended), zero)
+        made = code.load("%memory", count)
+        code.store(code.select(going, code(f"fadd {kind.double} {made}, {one}"), made), "%memory", count)
+        sources, places = [*self.moved, self.new, *self.kept], [*z, self.before, *self.kept.values()]
+        copied(code, memory, graph, sources, places, going)
+        left = code.compare("oeq", loaded(code, memory, graph, self.ended), zero)
+        more = code(f"add i64 {past}, 1")
+        code.do(f"store i64 {more}, ptr %{self.name}_round")
+        few = code(f"icmp slt i64 {more}, {MAX_ITERATIONS}")
+        again = code(f"and i1 {some(code, left)}, {few}")
+        code.do(f"br i1 {again}, label %{self.name}_iterate, label %{self.name}_found")
+        code.lines.append(f"{self.name}_found:")
+        self._finish(code)
+
+
+def some(code: Code, truths: str) -> str:
+    """Whether any lane's truth is."""
+    lanes = code.kind.lanes
+    return code(f"icmp ne i{lanes} {code(f'bitcast <{lanes} x i1> {truths} to i{lanes}')}, 0")
+
+
+def copied(
+    code: Code, memory: Memory, graph: Graph, sources: Sequence[int], places: Sequence[int], where: str | None = None
+) -> None:
+    """The values of nodes at the places of others, all read before any is written; of lanes only `where` is true."""
+    values = [loaded(code, memory, graph, node) for node in sources]
+    if where is not None:
+        olds = [loaded(code, memory, graph, node) for node in places]
+        values = [code.select(where, new, old) for new, old in zip(values, olds, strict=True)]
+    for value, node in zip(values, places, strict=True):
+        code.store(value, "%memory", memory.place(graph, node))

@@ -1,0 +1,1 @@
+"""From what JAX traces to the scalar graph."""

@@ -1,0 +1,131 @@
+"""Control flow and linear algebra in a jaxpr.
+
+Loops of known length are unrolled, choices that depend on the state are made both ways, solves are eliminated.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jax.extend.core import ClosedJaxpr
+
+from discrete_hamel.compiler.graph.elimination import factors, solve
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.reading.rules import as_nodes, elementwise, symbolic
+
+Trace = Callable[[Graph, Any, list[Any]], list[Any]]
+CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint")
+
+
+def call(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+    """A function within the function."""
+    inner: Any = p.get("jaxpr") or p.get("call_jaxpr")
+    return trace(graph, inner if hasattr(inner, "consts") else ClosedJaxpr(inner, ()), values)
+
+
+def cond(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+    """A branch; where the choice depends on the state, both, and a selection."""
+    which, *operands = values
+    branches = p["branches"]
+    if not symbolic(which):
+        return trace(graph, branches[int(np.clip(which, 0, len(branches) - 1))], operands)
+    if len(branches) != 2:
+        raise Unsupported("a choice among more than two that depends on the state")
+    no, yes = (trace(graph, branch, operands) for branch in branches)
+    chosen = []
+    for a, b in zip(no, yes, strict=True):
+        a, b = as_nodes(graph, a), as_nodes(graph, b)
+        chosen.append(elementwise(lambda x, y: graph.select(which.item(), y, x), a, b))
+    return chosen
+
+
+def scan(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+    """A loop of known length, unrolled."""
+    consts, carry = values[: p["num_consts"]], values[p["num_consts"] : p["num_consts"] + p["num_carry"]]
+    sequences = values[p["num_consts"] + p["num_carry"] :]
+    places = range(p["length"])
+    collected: list[Any] = []
+    for k in reversed(places) if p["reverse"] else places:
+        outputs = trace(graph, p["jaxpr"], [*consts, *carry, *(np.asarray(s)[k, ...] for s in sequences)])
+        carry = outputs[: p["num_carry"]]
+        collected.append(outputs[p["num_carry"] :])
+    if p["reverse"]:
+        collected.reverse()
+    if not collected:
+        raise Unsupported("a loop of length 0")
+    stacked = []
+    for column in zip(*collected, strict=True):
+        if any(symbolic(c) for c in column):
+            column = tuple(as_nodes(graph, c) for c in column)
+        stacked.append(np.stack(column))
+    return [*carry, *stacked]
+
+
+def while_loop(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+    """A loop whose end does not depend on the state, unrolled."""
+    ends, runs = p["cond_nconsts"], p["body_nconsts"]
+    for_end, for_run, carry = values[:ends], values[ends : ends + runs], values[ends + runs :]
+    while True:
+        (going,) = trace(graph, p["cond_jaxpr"], [*for_end, *carry])
+        if symbolic(going):
+            raise Unsupported("a while loop whose end depends on the state")
+        if not going:
+            return carry
+        carry = trace(graph, p["body_jaxpr"], [*for_run, *carry])
+
+
+def linear_solve(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+    """A x = b by elimination in the graph; A is read off the linear map matvec."""
+    lengths, jaxprs = p["const_lengths"], p["jaxprs"]
+    consts = values[: lengths.matvec]
+    right = [as_nodes(graph, b) for b in values[sum(lengths) :]]
+    if len(right) != 1:
+        raise Unsupported("a linear solve of several unknown arrays")
+    shape = right[0].shape
+    unknowns = np.array([graph.input(object(), 1.0) for _ in range(right[0].size)], dtype=object)
+    (image,) = trace(graph, jaxprs.matvec, [*consts, unknowns.reshape(shape)])
+    rows = graph.derivative(list(as_nodes(graph, image).ravel()), list(unknowns))
+    return [np.array(solve(graph, rows, list(right[0].ravel()), guarded=True), dtype=object).reshape(shape)]
+
+
+def lu(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+    """P A = L U with the row order of the sample, for determinants; solves eliminate anew."""
+    a = as_nodes(graph, values[0])
+    shape = a.shape[:-2]
+    if a.shape[-1] != a.shape[-2]:
+        raise Unsupported("the LU decomposition of a matrix that is not square")
+    packed, swaps = np.empty(a.shape, dtype=object), np.empty(a.shape[:-1], dtype=np.int32)
+    order = np.empty(a.shape[:-1], dtype=np.int32)
+    for at in np.ndindex(*shape):
+        packed[at], swaps[at], order[at] = factors(graph, a[at])
+    return [packed, swaps, order]
+
+
+def triangular_solve(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+    """A x = b, or x A = b, with one triangle of A."""
+    a, b = (as_nodes(graph, v) for v in values)
+    if a.ndim != 2:
+        raise Unsupported("several triangular solves at once")
+    n = len(a)
+    lower, a = p["lower"], a.copy()
+    for i, j in np.ndindex(n, n):
+        if i == j and p["unit_diagonal"]:
+            a[i, j] = graph.const(1.0)
+        elif (j > i) if lower else (j < i):
+            a[i, j] = graph.const(0.0)
+    a = a.T if p["transpose_a"] == p["left_side"] else a  # x A = b is A^T x^T = b^T
+    right = b if p["left_side"] else b.T
+    rows = [dict(enumerate(row)) for row in a]
+    x = np.array([solve(graph, rows, list(column), guarded=True) for column in right.T], dtype=object)
+    return [x.T if p["left_side"] else x]
+
+
+CONTROL: dict[str, Callable[[Trace, Graph, dict, list[Any]], list[Any]]] = {
+    **dict.fromkeys(CALLS, call),
+    "cond": cond,
+    "scan": scan,
+    "while": while_loop,
+    "custom_linear_solve": linear_solve,
+    "lu": lu,
+    "triangular_solve": triangular_solve,
+}

@@ -1,0 +1,78 @@
+"""From a jaxpr to the scalar graph: each array becomes an array of node indices.
+
+The first primitive that is not understood raises Unsupported with its name, and the run then takes the plain path.
+Values that depend on no input are numbers (`known_values`).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Literal
+
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.reading.control import CONTROL
+from discrete_hamel.compiler.reading.known_values import evaluated
+from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY
+from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, RULES, Nodes, as_nodes, symbolic
+
+WITH_OWN_DERIVATIVE = ("custom_jvp_call", "custom_vjp_call")
+
+
+def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:
+    """The outputs of a closed jaxpr for arguments that are node arrays or numbers."""
+    jaxpr = closed.jaxpr
+    environment: dict[Any, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
+    environment.update(zip(jaxpr.invars, arguments, strict=True))
+
+    def read(v: Any) -> Any:
+        return np.asarray(v.val) if isinstance(v, Literal) else environment[v]
+
+    for equation in jaxpr.eqns:
+        values = [read(v) for v in equation.invars]
+        outputs = apply(graph, equation, values)
+        for variable, value in zip(equation.outvars, outputs, strict=True):
+            if np.shape(value) != variable.aval.shape or isinstance(value, int):
+                raise Unsupported(f"the primitive {equation.primitive.name} in this form")
+        environment.update(zip(equation.outvars, outputs, strict=True))
+    return [read(v) for v in jaxpr.outvars]
+
+
+def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+    """What one equation of a jaxpr makes of its operands, node arrays or numbers."""
+    name, parameters = equation.primitive.name, equation.params
+    several = equation.primitive.multiple_results
+    if not equation.outvars:  # a print, or another call of Python for what it does and not for what it returns
+        raise Unsupported(f"{name}, which is done at every evaluation and returns nothing")
+    known = not any(symbolic(v) for v in values)
+    if name in WITH_OWN_DERIVATIVE and not known:
+        graph.own_derivatives.add(name)
+    if name in CONTROL and not (known and name in ("lu", "triangular_solve")):
+        return CONTROL[name](trace, graph, parameters, values)
+    if known:
+        return evaluated(equation, values)
+    if name in BY_NUMPY:
+        result = BY_NUMPY[name](parameters, *(as_nodes(graph, v) for v in values))
+        return list(result) if several else [result]
+    move, indices = BY_INDEX.get(name, (None, slice(0)))
+    if move is not None and not any(symbolic(v) for v in values[indices]):
+        chosen = range(len(values))[indices]
+        operands = [np.asarray(v) if i in chosen else as_nodes(graph, v) for i, v in enumerate(values)]
+        return [move(graph, parameters, *operands)]
+    rule, whole = RULES.get(name), not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating)
+    if rule is None or (name == "rem" and not whole):
+        why = " with a choice that depends on the state" if move is not None else ""
+        raise Unsupported(f"the primitive {name}{why}")
+    if whole and name not in ON_WHOLE_NUMBERS:
+        raise Unsupported(f"whole numbers that depend on the state (the primitive {name})")
+    return [rule(graph, parameters, *(as_nodes(graph, v) for v in values))]
+
+
+def to_graph(graph: Graph, function: Callable, *arguments: Any) -> list[Nodes]:
+    """The outputs of a JAX function, as node arrays; its arguments are pytrees of node arrays."""
+    flat, tree = jax.tree.flatten(arguments)
+    shapes = [jax.ShapeDtypeStruct(a.shape, jnp.result_type(float)) for a in flat]
+    closed = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)))(*shapes)
+    return [as_nodes(graph, value) for value in trace(graph, closed, flat)]

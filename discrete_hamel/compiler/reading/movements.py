@@ -1,0 +1,114 @@
+"""Primitives that only move data, on arrays of node indices: all by NumPy, as JAX would compile each of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from discrete_hamel.compiler.reading.windows import gather, scattered
+
+Nodes = np.ndarray
+
+
+def _broadcast(p: dict, a: Nodes) -> Nodes:
+    shape = [1] * len(p["shape"])
+    for position, axis in enumerate(p["broadcast_dimensions"]):
+        shape[axis] = a.shape[position]
+    return np.broadcast_to(a.reshape(shape), p["shape"])
+
+
+def _slice(p: dict, a: Nodes) -> Nodes:
+    strides = p["strides"] or [1] * a.ndim
+    return a[tuple(slice(*t) for t in zip(p["start_indices"], p["limit_indices"], strides, strict=True))]
+
+
+def _pad(p: dict, a: Nodes, filling: Nodes) -> Nodes:
+    sizes = [
+        int(low + n + high + max(n - 1, 0) * gap)
+        for (low, high, gap), n in zip(p["padding_config"], a.shape, strict=True)
+    ]
+    result = np.full([max(s, 0) for s in sizes], filling.item(), dtype=object)
+    into, kept = [], []
+    for (low, _, gap), n, size in zip(p["padding_config"], a.shape, sizes, strict=True):
+        places = low + (gap + 1) * np.arange(n)
+        inside = (places >= 0) & (places < size)
+        into.append(places[inside].astype(int))
+        kept.append(np.flatnonzero(inside))
+    result[np.ix_(*into)] = a[np.ix_(*kept)]
+    return result
+
+
+def _unstack(p: dict, a: Nodes) -> list[Nodes]:
+    moved = np.moveaxis(a, p["axis"], 0)
+    return [moved[k, ...] for k in range(len(moved))]  # the dots keep what has no axes left an array
+
+
+BY_NUMPY: dict[str, Callable] = {
+    "broadcast_in_dim": _broadcast,
+    "reshape": lambda p, a: a.reshape(p["new_sizes"]),
+    "squeeze": lambda p, a: a.reshape([n for i, n in enumerate(a.shape) if i not in p["dimensions"]]),
+    "transpose": lambda p, a: a.transpose(p["permutation"]),
+    "stack": lambda p, *a: np.stack(a, axis=p["axis"]),
+    "unstack": _unstack,
+    "concatenate": lambda p, *a: np.concatenate(a, axis=p["dimension"]),
+    "slice": _slice,
+    "pad": _pad,
+    "tile": lambda p, a: np.tile(a, p["reps"]),
+    "rev": lambda p, a: np.flip(a, p["dimensions"]),
+    "split": lambda p, a: np.split(a, np.cumsum(p["sizes"])[:-1], axis=p["axis"]),
+    "copy": lambda p, a: a,
+    "copy_p": lambda p, a: a,
+    "optimization_barrier": lambda p, *a: list(a),
+}
+
+
+def _begin(shape: tuple[int, ...], sizes: tuple[int, ...], starts: tuple[Any, ...]) -> tuple[slice, ...]:
+    """A window of some size in an array, moved into it where it would leave it."""
+    begins = [min(max(int(s), 0), n - size) for s, n, size in zip(starts, shape, sizes, strict=True)]
+    return tuple(slice(b, b + size) for b, size in zip(begins, sizes, strict=True))
+
+
+def _dynamic_slice(graph: Any, p: dict, a: Nodes, *starts: Any) -> Nodes:
+    return a[_begin(a.shape, p["slice_sizes"], starts)]
+
+
+def _dynamic_update_slice(graph: Any, p: dict, a: Nodes, update: Nodes, *starts: Any) -> Nodes:
+    result = a.copy()
+    result[_begin(a.shape, update.shape, starts)] = update
+    return result
+
+
+def _select(graph: Any, p: dict, which: Any, *cases: Nodes) -> Nodes:
+    which = np.broadcast_to(np.asarray(which).astype(int), cases[0].shape)
+    return np.take_along_axis(np.stack(cases), which[None], axis=0)[0, ...]  # an array, if one of no axes
+
+
+def _gather(graph: Any, p: dict, a: Nodes, indices: Any) -> Nodes:
+    filling = p.get("fill_value")
+    return gather(p, a, np.asarray(indices), graph.const(float("nan") if filling is None else filling))
+
+
+def _scatter(graph: Any, p: dict, a: Nodes, indices: Any, updates: Nodes) -> Nodes:
+    result = a.copy()
+    for place, update in scattered(p, a.shape, np.asarray(indices), updates):
+        result[place] = update
+    return result
+
+
+def _scatter_add(graph: Any, p: dict, a: Nodes, indices: Any, updates: Nodes) -> Nodes:
+    result = a.copy()
+    for place, update in scattered(p, a.shape, np.asarray(indices), updates):
+        result[place] = graph.add(result[place], update)
+    return result
+
+
+# Movements by indices, which must not depend on the state: primitive -> what it does, where its index operands begin
+# and end.
+BY_INDEX: dict[str, tuple[Callable, slice]] = {
+    "gather": (_gather, slice(1, 2)),
+    "scatter": (_scatter, slice(1, 2)),
+    "scatter-add": (_scatter_add, slice(1, 2)),
+    "select_n": (_select, slice(0, 1)),
+    "dynamic_slice": (_dynamic_slice, slice(1, None)),
+    "dynamic_update_slice": (_dynamic_update_slice, slice(2, None)),
+}

@@ -1,0 +1,114 @@
+"""Angles that an expression only seems to depend on.
+
+Brackets of a frame that turns with a heading contain sin^2 + cos^2 of it in many guises. Multiplied out, with
+sin^2 = 1 - cos^2, the heading disappears; then it may as well be 0 in the expression as it stands, which folds.
+"""
+
+import math
+
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.simplifying.reduction import Polynomial, polynomial
+
+MOST_TERMS = 300  # of an expression multiplied out
+LEAST = 0.1  # of the least divisor before
+
+
+def without_idle_angles(graph: Graph, outputs: list[int]) -> list[int]:
+    """The outputs, each with the angles put to 0 that it does not depend on; first in what they divide by."""
+    divisors = sorted({graph.nodes[i][2] for i in graph.needed(outputs) if graph.nodes[i][0] == "div"})
+    simpler = {d: _without(graph, d) for d in divisors}
+    outputs = graph.substitute(outputs, {d: new for d, new in simpler.items() if new != d})
+    return [_without(graph, output) for output in outputs]
+
+
+def _without(graph: Graph, output: int) -> int:
+    if _rounds_off(graph, output):
+        return output
+    terms = _multiplied_out(graph, output)
+    for sine, cosine in angles_in(graph, [output]).values():
+        if sine is not None and cosine is not None and terms is not None and _idle(*terms, sine, cosine):
+            (at_zero,) = graph.substitute([output], {sine: graph.const(0.0), cosine: graph.const(1.0)})
+            # What cancels may be infinite there: a frame whose fields are parallel at that angle.
+            if _least_divisor(graph, at_zero) >= LEAST * _least_divisor(graph, output):
+                output = at_zero
+                terms = _multiplied_out(graph, output)
+    return output
+
+
+def _multiplied_out(graph: Graph, output: int) -> tuple[Polynomial, set[int]] | None:
+    """An output as a polynomial, and the nodes inside its factors; None if it has too many terms."""
+    terms = polynomial(graph, output, MOST_TERMS)
+    if terms is None:
+        return None
+    factors = {f for each in terms for f in each}
+    return terms, set(graph.needed(a for f in factors for a in graph.operands(f)))
+
+
+def _rounds_off(graph: Graph, output: int) -> bool:
+    """Whether it contains (x + y) - x: what a sum rounds off, which is y to algebra, but not at another angle."""
+    sums = ("add", "sub")
+    for index in graph.needed([output]):
+        if graph.nodes[index][0] == "sub":
+            a, b = graph.operands(index)
+            if (
+                graph.nodes[a][0] in sums
+                and b in graph.operands(a)
+                or graph.nodes[b][0] in sums
+                and a in graph.operands(b)
+            ):
+                return True
+    return False
+
+
+def _least_divisor(graph: Graph, output: int) -> float:
+    """The least that an output divides by, at the sample; 0 if it led to what is not finite."""
+    needed = graph.needed([output])
+    if not all(math.isfinite(graph.samples[i]) for i in needed):
+        return 0.0
+    divisors = (graph.samples[graph.nodes[i][2]] for i in needed if graph.nodes[i][0] == "div")
+    return min((abs(d) for d in divisors), default=math.inf)
+
+
+def angles_in(graph: Graph, outputs: list[int]) -> dict[int, tuple[int | None, int | None]]:
+    """Angle -> the nodes of its sine and cosine among what outputs need."""
+    found: dict[int, tuple[int | None, int | None]] = {}
+    for index in graph.needed(outputs):
+        name, *operands = graph.nodes[index]
+        if name in ("sin", "cos"):
+            sine, cosine = found.get(operands[0], (None, None))
+            found[operands[0]] = (index, cosine) if name == "sin" else (sine, index)
+    return found
+
+
+def idle(graph: Graph, output: int, sine: int, cosine: int) -> bool:
+    """Whether an output is a polynomial in sin x and cos x from which x disappears by sin^2 x = 1 - cos^2 x."""
+    terms = _multiplied_out(graph, output)
+    return terms is not None and _idle(*terms, sine, cosine)
+
+
+def _idle(terms: Polynomial, inside: set[int], sine: int, cosine: int) -> bool:
+    """The same of terms; `inside` has what is inside of factors, and so not multiplied out."""
+    if sine in inside or cosine in inside:
+        return False
+    largest = max((abs(c) for c in terms.values()), default=0.0)
+    left: Polynomial = {}
+    for factors, coefficient in terms.items():
+        others = tuple(f for f in factors if f != sine and f != cosine)
+        for power, c in _in_cosines(factors.count(sine), factors.count(cosine)).items():
+            key = (*others, *power)
+            left[key] = left.get(key, 0.0) + coefficient * c
+    return all(abs(c) <= 1e-14 * largest for key, c in left.items() if key and key[-1] < 0)
+
+
+SINE, COSINE = -2, -1  # marks in the keys above; nodes are not negative
+
+
+def _in_cosines(sines: int, cosines: int) -> dict[tuple[int, ...], float]:
+    """sin^a cos^b with at most one sine: marks -> coefficient."""
+    result = {(SINE,) * (sines % 2) + (COSINE,) * cosines: 1.0}
+    for _ in range(sines // 2):
+        result = {
+            marks: result.get(marks, 0.0) - (result.get(marks[:-2], 0.0) if marks[-2:] == (COSINE,) * 2 else 0.0)
+            for marks in {*result, *((*marks, COSINE, COSINE) for marks in result)}
+        }
+    return result

@@ -1,0 +1,111 @@
+"""Fewer unknowns: rows that are linear in one unknown give it as a formula of the others, before any iteration.
+
+In q1 - q0 - h Psi(q_tau) xi = 0 that is often all of q1: Newton's method is then left with xi only. An unknown is
+eliminated only by a divisor that is a number, or a polynomial that cannot come near zero (1 + h^2 xi^2 / 4, say), so
+that no accuracy can be lost wherever a run leads.
+"""
+
+from collections.abc import Iterable
+
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.operations import FLAT
+
+TERMS = 40  # of a polynomial, beyond which it is not looked at
+
+Polynomial = dict[tuple[int, ...], float]  # sorted factors -> coefficient
+Formulas = list[tuple[int, int]]  # unknown and the expression it equals, which may use the unknowns that come later
+
+
+def reduced(
+    graph: Graph, residual: list[int], unknowns: list[int], places: Iterable[int]
+) -> tuple[list[int], list[int], Formulas]:
+    """The rows and unknowns that remain, and the formulas of the others; tries row i for unknown i, i in `places`."""
+    rows, formulas, open_places = list(residual), [], list(places)
+    gone: list[int] = []
+    for numbers_only in (True, False):
+        for i in [i for i in open_places if i not in gone]:
+            slope = _slope(graph, rows[i], unknowns[i])
+            if slope is None or not _is_divisor(graph, slope, numbers_only):
+                continue
+            (rest,) = graph.substitute([rows[i]], {unknowns[i]: graph.const(0.0)})
+            formula = graph.neg(graph.div(rest, slope))
+            formulas.append((unknowns[i], formula))
+            gone.append(i)
+            rows = graph.substitute(rows, {unknowns[i]: formula})
+    kept = [i for i in range(len(rows)) if i not in gone]
+    return [rows[i] for i in kept], [unknowns[i] for i in kept], formulas
+
+
+def linear(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
+    """Whether rows are linear in the unknowns all together: their slopes are free of them, and hide nothing."""
+    slopes = [a for row in graph.derivative(rows, unknowns) for a in row.values()]
+    return not set(graph.needed(slopes)) & set(unknowns) and not _hidden(graph, rows, unknowns)
+
+
+def _hidden(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
+    """Whether rows change with the unknowns in ways that no slope shows: a sign, a comparison, `stop_gradient`."""
+    varying = set(unknowns)
+    for index in graph.needed(rows):
+        if any(a in varying for a in graph.operands(index)):
+            if graph.nodes[index][0] in FLAT:
+                return True
+            varying.add(index)
+    return False
+
+
+def _slope(graph: Graph, row: int, unknown: int) -> int | None:
+    """d row / d unknown, if the row is linear in it."""
+    slope = graph.derivative([row], [unknown])[0].get(0)
+    if slope is None or unknown in graph.needed([slope]) or _hidden(graph, [row], [unknown]):
+        return None
+    return slope
+
+
+def _is_divisor(graph: Graph, slope: int, numbers_only: bool) -> bool:
+    value = graph.value(slope)
+    if numbers_only or value is not None:
+        return value is not None and value != 0
+    return positive(graph, slope)
+
+
+def positive(graph: Graph, index: int) -> bool:
+    """Whether a node is a polynomial with a positive constant term and otherwise positive terms of even powers only."""
+    terms = polynomial(graph, index, TERMS)
+    if terms is None:
+        return False
+    even = all(all(factors.count(f) % 2 == 0 for f in factors) for factors in terms)
+    return even and all(c > 0 for c in terms.values()) and () in terms
+
+
+def polynomial(graph: Graph, index: int, most: int) -> Polynomial | None:
+    """A node multiplied out; None if that takes more than `most` terms. What is no polynomial is a factor."""
+    known: dict[int, Polynomial | None] = {}
+    for i in graph.needed([index]):
+        parts = [known[a] for a in graph.operands(i)] if graph.nodes[i][0] in ("add", "sub", "neg", "mul") else None
+        known[i] = _multiplied_out(graph, i, parts, most)
+    return known[index]
+
+
+def _multiplied_out(graph: Graph, index: int, parts: list[Polynomial | None] | None, most: int) -> Polynomial | None:
+    operation, value = graph.nodes[index][0], graph.value(index)
+    if value is not None:
+        return {(): value}
+    if parts is None:
+        return {(index,): 1.0}
+    if any(part is None or len(part) > most for part in parts):
+        return None
+    first, second = parts[0] or {}, (parts[1] if len(parts) > 1 else {}) or {}
+    result: Polynomial = {}
+    if operation == "mul":
+        if len(first) * len(second) > most * most:
+            return None
+        for a, x in first.items():
+            for b, y in second.items():
+                factors = tuple(sorted((*a, *b)))
+                result[factors] = result.get(factors, 0.0) + x * y
+    else:
+        signs = {"add": (1.0, 1.0), "sub": (1.0, -1.0), "neg": (-1.0, 0.0)}[operation]
+        for sign, part in zip(signs, (first, second), strict=True):
+            for factors, x in part.items():
+                result[factors] = result.get(factors, 0.0) + sign * x
+    return {factors: x for factors, x in result.items() if x != 0}

@@ -1,0 +1,109 @@
+"""The derivative of a compiled step in the graph: the implicit function theorem, forwards and backwards.
+
+A step is r(z, s, theta) = 0, s' = o(z, s, theta). Tangents and cotangents of it are
+
+    J dz = -(r_s ds + r_theta dtheta),  ds' = o_z dz + o_s ds + o_theta dtheta,       J = r_z
+    J^T w = o_z^T c,  (s, theta)^* = (o_s, o_theta)^T c - (r_s, r_theta)^T w,
+
+with the unknowns that Newton's method is left with, and the same elimination of J. Nothing is kept of the way to the
+root: J is evaluated there.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+from discrete_hamel.compiler.graph.elimination import solve
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.graph.slopes import pulled, pushed
+from discrete_hamel.compiler.simplifying.regrouping import regrouped
+from discrete_hamel.compiler.step.stepper import Stepper
+
+LARGEST = 5000  # operations of one linearised step
+
+
+class Sweep(NamedTuple):
+    """Outputs in the graph, and the input nodes that stand for the (co)tangents they are linear in."""
+
+    inputs: list[int]
+    outputs: list[int]
+
+
+class Linearised:
+    """The linearised step of a stepper: `row`, what a step leaves behind, is the next state and the unknowns that are
+    not part of it.
+    """
+
+    def __init__(self, stepper: Stepper) -> None:
+        self.graph = graph = stepper.graph
+        root = stepper.root
+        self.parameters, self.state, self.unknowns = stepper.parameters, stepper.state, root.unknowns
+        self.length = stepper.changing_length
+        residual = stepper.left
+        if not residual or len(residual) != len(self.unknowns):
+            raise Unsupported("a step without unknowns")
+        self.extra = [u for u in self.unknowns if u not in stepper.after]
+        row = [*stepper.after, *self.extra]
+        self.source = {u: row.index(u) for u in self.unknowns}
+        whole = [*residual, *row]
+        formulas: dict[int, int] = {}
+        for unknown, formula in root.formulas:
+            whole = graph.substitute(whole, {unknown: formula})
+            formulas = {u: graph.substitute([f], {unknown: formula})[0] for u, f in formulas.items()}
+            formulas[unknown] = formula
+        self.residual, self.row = whole[: len(residual)], whole[len(residual) :]
+        # where an eliminated unknown is part of the next state, its value is known
+        self.given = {f: stepper.after.index(u) for u, f in formulas.items() if u in stepper.after}
+        self.jacobian = graph.derivative(self.residual, self.unknowns)
+        self.guards = self._guards()
+
+    def _guards(self) -> list[int]:
+        """What has to be positive for J and its transpose to be solved with well; empty if that is sure."""
+        right = [self.graph.input(("right", i), 1.0) for i in range(len(self.unknowns))]
+        both = (self.jacobian, self._transposed)
+        solutions = [x for rows in both for x in solve(self.graph, rows, right, guarded=True)]
+        return self.graph.guards_of(solutions)
+
+    @cached_property
+    def _transposed(self) -> list[dict[int, int]]:
+        return [{i: row[j] for i, row in enumerate(self.jacobian) if j in row} for j in range(len(self.unknowns))]
+
+    def forwards(self, active: tuple[int, ...]) -> Sweep:
+        """The tangent of the row, from those of some parameters, the length, and the state."""
+        graph = self.graph
+        variables = [*(self.parameters[i] for i in active), *self.length, *self.state]
+        tangents = {v: graph.input(("tangent", v), 1.0) for v in variables}
+        right = [graph.neg(r) for r in pushed(graph, self.residual, tangents)]
+        unknowns = solve(graph, self.jacobian, right, guarded=True)
+        row = pushed(graph, self.row, {**tangents, **dict(zip(self.unknowns, unknowns, strict=True))})
+        return self._in_order(list(tangents.values()), row)
+
+    def backwards(self, active: tuple[int, ...]) -> Sweep:
+        """The cotangents of some parameters, the length, and the state, from that of the row."""
+        graph = self.graph
+        cotangents = [graph.input(("cotangent", i), 1.0) for i in range(len(self.row))]
+        right = pulled(graph, self.row, cotangents, self.unknowns)
+        weights = [graph.neg(w) for w in solve(graph, self._transposed, right, guarded=True)]
+        variables = [*(self.parameters[i] for i in active), *self.length, *self.state]
+        outputs = pulled(graph, [*self.row, *self.residual], [*cotangents, *weights], variables)
+        return self._in_order(cotangents, outputs)
+
+    def _in_order(self, inputs: list[int], outputs: list[int]) -> Sweep:
+        levels = [self.parameters, [*self.length, *self.state, *self.unknowns], inputs]
+        graph = self.graph
+        ordered = min(regrouped(graph, outputs, levels), outputs, key=lambda o: _varying(graph, o, self.parameters))
+        if (operations := graph.operations(ordered)) > LARGEST:
+            raise Unsupported(f"{operations} operations of a linearised step, of {LARGEST} at most")
+        return Sweep(inputs, ordered)
+
+
+def _varying(graph: Graph, outputs: list[int], parameters: list[int]) -> int:
+    """How many operations there are besides those of the parameters alone."""
+    fixed = set(parameters)
+    count = 0
+    for index in graph.needed(outputs):
+        operands = graph.operands(index)
+        if operands and all(a in fixed or graph.value(a) is not None for a in operands):
+            fixed.add(index)
+        else:
+            count += bool(operands)
+    return count

@@ -1,0 +1,75 @@
+"""Sines and cosines at the root, from those that Newton's last iteration evaluated next to it.
+
+    sin(a + d) = sin a + (d - d^3/6) cos a - (d^2/2 - d^4/24) sin a,  and the same for cos, to d^5 / 120
+
+An iteration ends with a correction whose square is round-off, so that d is far smaller than `near` allows. Where it is
+not, the step is not trusted, and the plain path takes it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.lowering import dependent, lowered
+from discrete_hamel.compiler.simplifying.identities import angles_in
+from discrete_hamel.compiler.simplifying.reduction import TERMS, polynomial
+from discrete_hamel.compiler.step.roots import Root
+
+
+def near(dtype: Any) -> float:
+    """The |d| up to which what is left out, d^5 / 120, is a fiftieth of a rounding."""
+    return float(2.4 * jnp.finfo(dtype).eps) ** (1 / 5)
+
+
+class Angle(NamedTuple):
+    """The nodes of an angle, its sine and its cosine: in an iteration, and the same at the root."""
+
+    seen: tuple[int, int, int]
+    here: tuple[int, int, int]
+
+
+def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
+    """The angles that outputs need at the root and that its iteration evaluates, both as sine and as cosine."""
+    if root.linear:
+        return []  # one iteration, from wherever the guess is
+    unknowns = [*root.unknowns, *(unknown for unknown, _ in root.formulas)]
+    moving = [a for a in angles_in(graph, outputs) if a in dependent(graph, [a], unknowns)]
+    seen = [a for a in angles_in(graph, root.correction) if a in dependent(graph, [a], root.unknowns)]
+    found = []
+    for here in moving:
+        fewer = _in_fewer(graph, here, root)
+        same = next((a for a in seen if _equal(graph, a, fewer)), None)
+        if same is not None:
+            found.append(Angle(*((a, graph.unary("sin", a), graph.unary("cos", a)) for a in (same, here))))
+    return found
+
+
+def turned(graph: Graph, angles: list[Angle], seen: list[Any], known: Mapping[int, Any]) -> tuple[dict[int, Any], Any]:
+    """The values by node of sines and cosines at the root, where all else is `known`; and whether they can be trusted.
+
+    `seen` are the values of the angles' nodes in the last iteration, one after another.
+    """
+    values, trusted = {}, jnp.asarray(True)
+    for k, (_, (here, sine, cosine)) in enumerate(angles):
+        a, s, c = seen[3 * k : 3 * k + 3]
+        (values[here],) = lowered(graph, [here])(known)
+        d = values[here] - a
+        square = d * d
+        along, back = d - d * square * (1 / 6), square * (0.5 - square * (1 / 24))
+        values[sine], values[cosine] = s + (along * c - back * s), c - (along * s + back * c)
+        trusted = trusted & (jnp.abs(d) < near(d.dtype))
+    return values, trusted
+
+
+def _in_fewer(graph: Graph, index: int, root: Root) -> int:
+    """A node in the unknowns that the iteration has."""
+    for unknown, formula in root.formulas:
+        (index,) = graph.substitute([index], {unknown: formula})
+    return index
+
+
+def _equal(graph: Graph, a: int, b: int) -> bool:
+    """Whether two nodes differ by nothing when multiplied out."""
+    return a == b or polynomial(graph, graph.sub(a, b), TERMS) == {}

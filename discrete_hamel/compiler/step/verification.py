@@ -1,0 +1,193 @@
+"""What is compiled against what defines it: once a compilation, on the first steps of the run at hand.
+
+Newton's iteration would not notice a function that is misread, or a kernel that is wrong: it would converge, to the
+root of something else. So the root is found here once more, number by number, in the graph; there the scheme's own
+`residual`, by JAX, has to vanish, and its `advance` has to give what the kernel gave.
+
+What counts as equal: with eps the unit of round-off, numbers moved by a share eps^(1/3) tell the size of the terms, and
+what is read rightly agrees to eps of that; the line is drawn at eps^(2/3), a third of the digits away from either. Two
+roots found in different ways agree to eps times a condition number; there it is eps^(1/3).
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.step.stages import StageStepper
+from discrete_hamel.compiler.step.stepper import Stepper, in_steps
+from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.newton import MAX_ITERATIONS
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
+
+STEPS = 3
+NUMBERS: dict[str, Any] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative,
+    "select": lambda truth, a, b: a if truth != 0 else b,
+    **{name: entry[0] for name, entry in (*UNARY.items(), *BINARY.items())},
+}  # fmt: skip
+QUICK: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
+def evaluated(graph: Graph, outputs: Sequence[int], given: Mapping[int, float]) -> np.ndarray:
+    """The outputs by NumPy, from the values of some nodes."""
+    values = dict(given)
+    for index in graph.needed(outputs, given=values):
+        if index not in values:
+            number = graph.value(index)
+            operands = [values[a] for a in graph.operands(index)]
+            values[index] = NUMBERS[graph.nodes[index][0]](*operands) if number is None else number
+    return np.array([values[o] for o in outputs], float)
+
+
+def root_of(stepper: Stepper, known: Mapping[int, float]) -> np.ndarray | None:
+    """z at which the graph's rows vanish, in the order of the scheme's unknowns; None where Newton's method fails."""
+    graph, root = stepper.graph, stepper.root
+    z = evaluated(graph, [stepper.guess[i] for i in root.places], known)
+    for _ in range(MAX_ITERATIONS):
+        correction = evaluated(graph, root.correction, {**known, **dict(zip(root.unknowns, z, strict=True))})
+        z = z + correction
+        if not np.all(np.isfinite(z)):
+            return None
+        if np.all(np.abs(correction) <= 8 * np.finfo(float).eps * np.sum(np.abs(z))):
+            values = {**known, **dict(zip(root.unknowns, z, strict=True))}
+            for unknown, formula in reversed(root.formulas):
+                values[unknown] = float(evaluated(graph, [formula], values)[0])
+            return np.array([values[u] for u in stepper.unknowns])
+    return None
+
+
+def difference(
+    stepper: Any, system: System, scheme: Scheme, state: Any, h: Array, made: tuple[Any, Any, Any] | None = None
+) -> str:
+    """What differs in the first steps from `state` on; nothing if nothing does.
+
+    `made` is what a kernel made of these steps, if it has run: q and p of the nodes, nodal xi, and the intervals' xi if
+    it keeps that, all along the first axis.
+    """
+    if isinstance(stepper, StageStepper):
+        return _of_sweeps(system, scheme, state, h, made)
+    parameters, lengths = stepper.given(system, scheme, h)
+    scheme, fixed = in_steps(scheme, h)[0], dict(zip(stepper.parameters, map(float, parameters), strict=False))
+    for k in range(STEPS if made is None else len(made[1])):
+        mean: Any = 0.0
+        for length in lengths:
+            known = fixed | dict(zip([*stepper.length, *stepper.state], [length, *scalars(state)], strict=True))
+            z = root_of(stepper, {node: float(value) for node, value in known.items()})
+            if z is None:
+                return ""  # nothing to compare: the kernel fails here too, and the plain path takes the step
+            unlike, state, xi, slack = _step(system, scheme, state, length, jnp.asarray(z, h.dtype))
+            if unlike:
+                return unlike
+            mean = mean + length / jnp.sum(lengths) * xi
+        if made is not None and (unlike := _unlike(made, k, state, mean, slack)):
+            return f"{unlike} of step {k + 1}"
+        if made is not None and not scheme.nodal and (unlike := _not_at_node(system, state, made[1][k])):
+            return f"{unlike} at the end of step {k + 1}"
+    return ""
+
+
+def _step(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tuple[str, Any, Array, Any]:
+    """What differs if z is no root of the scheme's residual; the next state, the interval's xi; how far both move."""
+    residual, (after, xi) = _defined(system, scheme, state, h, z)
+    scales: Any = 0.0
+    slack: Any = None
+    share = _third(z)
+    for random in (np.random.default_rng(0), np.random.default_rng(1)):
+        moved, ends = _defined(system, scheme, *_moved(random, share, state), h, *_moved(random, share, z))
+        scales = np.maximum(scales, np.abs(moved))
+        apart = jax.tree.map(lambda a, b: np.max(np.abs(a - b), initial=0.0), ends, (after, xi))
+        slack = jax.tree.map(np.maximum, slack, apart) if slack is not None else apart
+    worst = np.argmax(np.abs(residual) - share * scales)
+    if np.abs(residual[worst]) > share * scales[worst]:
+        told = f"row {worst} of {type(scheme).__name__}'s residual is {residual[worst]:.1e} where the compiled one is 0"
+        return told, after, xi, slack
+    return "", after, xi, slack
+
+
+@partial(jax.jit, compiler_options=QUICK)
+def _defined(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tuple[Array, Any]:
+    return scheme.residual(system, state, h, z), scheme.advance(system, state, h, z)
+
+
+def _third(like: Array) -> float:
+    return float(jnp.finfo(like.dtype).eps) ** (1 / 3)
+
+
+def _moved(random: np.random.Generator, share: float, *arrays: Any) -> list[Any]:
+    """All numbers moved by a share of their size, or of a little of the others'."""
+
+    def move(leaf: Any) -> Any:
+        a = np.asarray(leaf)
+        size = np.abs(a) + 1e-3 * (np.mean(np.abs(a)) or 1.0) if a.size else a
+        return jnp.asarray(a + share * size * random.choice([-1.0, 1.0], a.shape), a.dtype)
+
+    return [jax.tree.map(move, array) for array in arrays]
+
+
+def _unlike(made: tuple[Any, Any, Any], k: int, state: Any, xi: Array, slack: Any) -> str:
+    """What of a kernel's step is not what the scheme makes of it."""
+    nodes, _, intervals = made
+    pairs = [(name, nodes[name], getattr(state, name), getattr(slack[0], name)) for name in nodes]
+    if intervals is not None:
+        pairs.append(("the interval's xi", intervals, xi, slack[1]))
+    for name, kernel, plain, moves in pairs:
+        apart = np.max(np.abs(np.asarray(kernel)[k] - plain), initial=0.0)
+        if not apart <= moves + _third(xi) ** 2 * np.max(np.abs(plain), initial=0.0):
+            return f"{name} differs by {apart:.1e}"
+    return ""
+
+
+def _of_sweeps(system: System, scheme: Scheme, state: Any, h: Array, made: Any) -> str:
+    """The same of a kernel without a graph of the scheme's residual, against the scheme's own step."""
+    for k in range(len(made[1])):
+        state, interval = _plain_step(system, scheme, state, h)
+        slack = jax.tree.map(lambda a: _third(h) * np.max(np.abs(a), initial=0.0), (state, interval.xi))
+        if interval.report.converged and (unlike := _unlike(made, k, state, interval.xi, slack)):
+            return f"{unlike} of step {k + 1}"
+    return ""
+
+
+def refused(system: System, scheme: Scheme, unlike: str) -> str:
+    """The reason for taking the plain path, said as a warning too."""
+    reason = f"the compiled step differs from the plain one: {unlike}"
+    warnings.warn(
+        f"{type(system).__name__} with {type(scheme).__name__}: {reason}. The run takes the plain path, which is right "
+        "and slower; please report this.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return reason
+
+
+@partial(jax.jit, compiler_options=QUICK)
+def _plain_step(system: System, scheme: Scheme, state: Any, h: Array) -> tuple[Any, Any]:
+    return scheme.step(system, state, h)
+
+
+def _not_at_node(system: System, state: Any, xi: Any) -> str:
+    """Whether mu(q, xi)^D = p does not hold at a node, or xi leaves D."""
+    free, whole = xi[: system.rank], jnp.asarray(xi)
+    momentum, full = _at_node(system, state.q, jnp.asarray(free))
+    share = _third(whole)
+    (shifted,) = _moved(np.random.default_rng(0), share, jnp.asarray(free))
+    other, _ = _at_node(system, state.q, shifted)
+    scale = np.max(np.abs(other - momentum), initial=0.0) + share**2 * np.max(np.abs(state.p), initial=0.0)
+    if not np.max(np.abs(momentum - state.p), initial=0.0) <= scale:
+        return "mu(q, xi) differs from p"
+    apart = np.max(np.abs(full - whole), initial=0.0)
+    return "" if apart <= share * (1e-3 + np.max(np.abs(whole), initial=0.0)) else "xi is not in D"
+
+
+@partial(jax.jit, compiler_options=QUICK)
+def _at_node(system: System, q: Array, free: Array) -> tuple[Array, Array]:
+    return hamel.balance(system, q, free)[0], hamel.full(system, q, free)

@@ -1,0 +1,1 @@
+"""Optimal control by the scheme's own equations."""

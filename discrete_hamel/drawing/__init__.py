@@ -1,0 +1,1 @@
+"""Pictures and films of a trajectory, all in the house style."""

@@ -1,0 +1,98 @@
+"""One thing along a trajectory, drawn into given axes: its path, or what it is over time."""
+
+from typing import Any
+
+import numpy as np
+
+from discrete_hamel.drawing.plots.look import CYCLE, MANY, axes, legend, pyplot
+from discrete_hamel.drawing.plots.quantities import plane_coordinates, titled, unit_of
+from discrete_hamel.runs.trajectory import Trajectory
+
+
+def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: Any = None) -> Any:
+    """The path in the plane of two coordinates, x and y unless named in `along`: equal aspect, start and end marked."""
+    names = along or plane_coordinates(trajectory)
+    if not names:
+        known = ", ".join(trajectory.system.coordinates) or "none are named"
+        raise ValueError(f"which plane? Name two coordinates, along=('x', 'y'); this system's are: {known}.")
+    x, y = (trajectory.q[:, _index(trajectory, name)] for name in names)
+    ax = axes(ax)
+    (line,) = ax.plot(x, y)
+    ax.plot(x[:1], y[:1], "o", color=line.get_color(), markerfacecolor="white", markersize=5, label="start")
+    finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    ax.plot(x[finite[-1:]], y[finite[-1:]], "o", color=line.get_color(), markersize=5, label="end")
+    ax.set(xlabel=titled(trajectory, names[0]), ylabel=titled(trajectory, names[1]))
+    ax.set_aspect("equal", adjustable="datalim")
+    legend(ax)
+    return ax
+
+
+def coordinates(trajectory: Trajectory, *, ax: Any = None) -> Any:
+    """The coordinates q at the nodes, over time."""
+    names = _names(trajectory.system.coordinates, "q", np.shape(trajectory.q)[1])
+    return _curves(ax, trajectory, trajectory.q, names, "coordinates")
+
+
+def velocities(trajectory: Trajectory, *, ax: Any = None) -> Any:
+    """The quasi-velocities xi at the nodes, over time; those that the constraint keeps at zero are left out."""
+    xi = np.asarray(trajectory.xi)
+    rank = np.shape(trajectory.p)[-1]
+    shown = [i for i in range(xi.shape[1]) if i < rank or np.nanmax(np.abs(xi[:, i]), initial=0.0) > 0]
+    names = _names(trajectory.system.velocities, "xi", xi.shape[1])
+    return _curves(ax, trajectory, xi[:, shown], [names[i] for i in shown], "quasi-velocities")
+
+
+def momenta(trajectory: Trajectory, *, ax: Any = None) -> Any:
+    """The momenta p on D at the nodes, over time."""
+    rank = np.shape(trajectory.p)[-1]
+    names = _names(tuple(f"p {name}" for name in trajectory.system.velocities[:rank]), "p", rank)
+    return _curves(ax, trajectory, trajectory.p, names, "momenta")
+
+
+def invariants(trajectory: Trajectory, *, ax: Any = None) -> Any:
+    """How far energy and the system's invariants are from their first values: relative, absolute where that is zero."""
+    ax = axes(ax)
+    floor = np.finfo(np.asarray(trajectory.q).dtype).eps / 10
+    for name, along in trajectory.invariants().items():
+        values = np.asarray(along)
+        first, largest = abs(values[0]), np.nanmax(np.abs(values))
+        relative = first > 1e-8 * max(largest, floor)
+        change = np.abs(values - values[0]) / (first if relative else 1.0)
+        # On a log axis exact agreement has no place: it is drawn at the floor.
+        label = name if relative else f"{titled(trajectory, name)} (absolute)"
+        ax.plot(trajectory.t, np.maximum(change, floor), linewidth=0.9, label=label)
+    ax.set(xlabel=titled(trajectory, "t"), ylabel="relative change", yscale="log")
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, floor), max(high, 1e-12))
+    legend(ax)
+    return ax
+
+
+def _curves(ax: Any, trajectory: Trajectory, values: Any, names: list[str], label: str) -> Any:
+    """Columns over time; their unit is on the axis where they share one, else beside each name."""
+    ax = axes(ax)
+    values = np.asarray(values)
+    count = values.shape[1]
+    found = {unit_of(trajectory, name) for name in names}
+    shared = f" [{found.pop()}]" if len(found) == 1 and "" not in found else ""
+    if count > MANY:
+        ax.set_prop_cycle(color=pyplot().get_cmap("viridis")(np.linspace(0, 0.95, count)))
+        label = f"{label} ({count}, first dark, last light)"
+    for i, (name, column) in enumerate(zip(names, values.T, strict=True)):
+        called = name if shared else titled(trajectory, name)
+        ax.plot(trajectory.t, column, label=called, linestyle="--" if len(CYCLE) <= i < MANY >= count else "-")
+    ax.set(xlabel=titled(trajectory, "t"), ylabel=label + shared)
+    if count <= MANY:
+        legend(ax)
+    return ax
+
+
+def _names(known: tuple[str, ...], letter: str, count: int) -> list[str]:
+    return [known[i] if i < len(known) else f"{letter}[{i}]" for i in range(count)]
+
+
+def _index(trajectory: Trajectory, name: str) -> int:
+    known = trajectory.system.coordinates
+    if name not in known:
+        raise ValueError(f"no coordinate {name!r}; there are {', '.join(known)}.")
+    return known.index(name)

@@ -1,0 +1,185 @@
+"""Frames adapted to constraint one-forms: A(q) -> Psi with A u_j = 0 for j <= m and A u_{m+a} = e_a.
+
+Two smooth constructions. The graph solves for the velocities of k coordinates S, so that xi^D are the velocities of the
+other coordinates; it degenerates where det A_S vanishes. Where no choice of S keeps that determinant from vanishing
+nearby (a blade that turns), k Householder reflections with fixed axes and signs carry the one-forms to coordinate axes;
+the images of the other axes span ker A and are orthonormal, and only a row that turns to the opposite of its axis, an
+event of codimension 2 or more, spoils them. The choice is made once, at the start of a run.
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from scipy.linalg import qr
+
+from discrete_hamel._support.pytrees import Pytree, static
+
+MAX_SETS = 500  # column sets that are all looked at; beyond, only those that pivoted QR suggests
+DEPENDENT = 1e-10  # share of a row below which it is a combination of others
+STEADY = 0.1  # least ratio of det A_S, nearby, for a graph
+
+
+class Graph(Pytree):
+    """u_f = e_f - e_S A_S^{-1} A_f for each free coordinate f, u_{m+a} = e_S A_S^{-1} e_a."""
+
+    free: tuple[int, ...] = static()
+    dependent: tuple[int, ...] = static()
+
+    def frame(self, one_forms: Array) -> Array:
+        k, coordinates = one_forms.shape
+        f, s = self._columns()
+        block = jnp.linalg.solve(one_forms[:, s], jnp.concatenate([-one_forms[:, f], jnp.eye(k)], axis=1))
+        return jnp.zeros((coordinates, coordinates)).at[f, jnp.arange(len(self.free))].set(1.0).at[s].set(block)
+
+    def fields(self, one_forms: Array) -> Array:
+        """u_1..u_m."""
+        f, s = self._columns()
+        block = -jnp.linalg.solve(one_forms[:, s], one_forms[:, f])
+        return jnp.zeros((one_forms.shape[1], len(f))).at[f, jnp.arange(len(f))].set(1.0).at[s].set(block)
+
+    def _columns(self) -> tuple[Array, Array]:
+        return jnp.array(self.free, int), jnp.array(self.dependent, int)
+
+    def margin(self, one_forms: Array) -> Array:
+        """det A_S over the volume of A's rows: zero where the frame degenerates, of the other sign beyond."""
+        return jnp.linalg.det(one_forms[:, jnp.array(self.dependent, int)]) / _volume(one_forms)
+
+
+class Reflections(Pytree):
+    """The images under H = H_1 ... H_k of the free axes, and A^T (A A^T)^{-1}.
+
+    H_r reflects row r, made unit and freed of the axes used before, to -sign_r e_(axis_r).
+    """
+
+    free: tuple[int, ...] = static()
+    axes: tuple[int, ...] = static()
+    signs: tuple[float, ...] = static()
+
+    def _reflect(self, one_forms: Array) -> tuple[Array, Array]:
+        rows, h, left = one_forms, jnp.eye(one_forms.shape[1]), []
+        for r, (axis, sign) in enumerate(zip(self.axes, self.signs, strict=True)):
+            mirror = _unit(rows[r].at[jnp.array(self.axes[:r], int)].set(0.0)).at[axis].add(sign)
+            weight = 2 / (mirror @ mirror)
+            left.append(mirror @ mirror / 4)
+            rows = rows - weight * jnp.outer(rows @ mirror, mirror)
+            h = h - weight * jnp.outer(h @ mirror, mirror)
+        return h, jnp.min(jnp.stack(left))
+
+    def frame(self, one_forms: Array) -> Array:
+        h, _ = self._reflect(one_forms)
+        dual = jnp.linalg.solve(one_forms @ one_forms.T, one_forms).T
+        return jnp.concatenate([h[:, jnp.array(self.free, int)], dual], axis=1)
+
+    def fields(self, one_forms: Array) -> Array:
+        """u_1..u_m, orthonormal."""
+        return self._reflect(one_forms)[0][:, jnp.array(self.free, int)]
+
+    def margin(self, one_forms: Array) -> Array:
+        """1 where a row points along its sign and axis, 0 where it points the other way and the frame degenerates."""
+        return self._reflect(one_forms)[1]
+
+
+def _unit(row: Array) -> Array:
+    return row / jnp.sqrt(row @ row)
+
+
+def _volume(one_forms: Array) -> Array:
+    return jnp.sqrt(jnp.linalg.det(one_forms @ one_forms.T))
+
+
+def probes(q: np.ndarray, count: int = 64) -> np.ndarray:
+    """Points about q, q first: within a turn for one half, which angles need, and close by for the other."""
+    offsets = np.random.default_rng(0).uniform(-np.pi, np.pi, (count, len(q)))
+    offsets[::2] /= 8
+    return np.concatenate([q[None], q + offsets])
+
+
+def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> Any:
+    """The Graph or Reflections that stays farthest from degenerate over A at several points, the first the start.
+
+    b of A qdot = b at the start tells rows that are there twice from rows that contradict each other.
+    """
+    here = one_forms[0]
+    _refuse_dependent_rows(here, np.zeros(len(here)) if b is None else b)
+    norms = np.linalg.norm(one_forms, axis=2, keepdims=True)
+    one_forms = one_forms / np.where(norms > 0, norms, 1.0)  # the choice is not to depend on the rows' units
+    good = np.array([np.all(np.isfinite(a)) and np.linalg.matrix_rank(a) == len(a) for a in one_forms])
+    one_forms = one_forms[good]
+    coordinates = range(here.shape[1])
+    volumes = np.sqrt(np.linalg.det(one_forms @ np.swapaxes(one_forms, 1, 2)))
+
+    def steadiness(chosen: tuple[int, ...]) -> tuple[float, float]:
+        shares = np.linalg.det(one_forms[:, :, chosen]) / volumes
+        return float(np.min(shares * np.sign(shares[0])) / max(np.max(np.abs(shares)), 1e-300)), abs(shares[0])
+
+    dependent = max(_column_sets(one_forms), key=steadiness)
+    if steadiness(dependent)[0] >= STEADY:
+        return Graph(tuple(i for i in coordinates if i not in dependent), dependent)
+    axes, signs = _farthest_axes(one_forms)
+    return Reflections(tuple(i for i in coordinates if i not in axes), axes, signs)
+
+
+def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:
+    k, coordinates = a.shape
+    for name, value in (("A(q)", a), ("b(q)", b)):
+        if not np.all(np.isfinite(value)):
+            raise ValueError(f"{name} is not finite at this q: {value.tolist()}.")
+    if k >= coordinates:
+        raise ValueError(
+            f"A(q) has {k} rows for {coordinates} coordinates, which leaves no motion; give fewer constraints."
+        )
+    norms = np.linalg.norm(a, axis=1)
+    unit = a / np.where(norms > 0, norms, 1.0)[:, None]
+    _, r, order = qr(unit.T, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(r))
+    if sizes[-1] > DEPENDENT * sizes[0]:
+        return
+    row = int(order[-1])
+    others = np.delete(np.arange(k), row)
+    weights = np.linalg.lstsq(unit[others].T, a[row])[0] / np.where(norms[others] > 0, norms[others], 1.0)
+    said = " + ".join(f"{w:.3g} row {i}" for w, i in zip(weights, others, strict=True) if abs(w) > DEPENDENT)
+    implied = float(weights @ b[others])
+    start = (
+        f"the {k} constraint rows of A(q) are dependent at this q: row {row} is, to {sizes[-1]:.1e}, {said or 'zero'}"
+    )
+    if abs(b[row] - implied) > DEPENDENT * max(1.0, float(np.max(np.abs(b)))):
+        raise ValueError(
+            f"{start}, and the constraints are inconsistent: the others demand {implied:.6g} of it, b(q) says "
+            f"{b[row]:.6g}, off by {b[row] - implied:.3g}, so no velocity satisfies all. Correct b, or remove a row."
+        )
+    raise ValueError(f"{start}, so it is redundant (wrong rank: {k} rows say less). Remove it, or start at another q.")
+
+
+def _column_sets(one_forms: np.ndarray) -> Sequence[tuple[int, ...]]:
+    _, k, coordinates = one_forms.shape
+    every = list(itertools.islice(itertools.combinations(range(coordinates), k), MAX_SETS + 1))
+    if len(every) <= MAX_SETS:
+        return every
+    pivots = (qr(a, mode="r", pivoting=True)[1][:k] for a in one_forms)
+    return sorted({tuple(sorted(int(c) for c in chosen)) for chosen in pivots})
+
+
+def _farthest_axes(one_forms: np.ndarray) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """For row after row, the axis and sign whose opposite the row stays farthest from, over all the points."""
+    rows = one_forms.copy()
+    axes: list[int] = []
+    signs: list[float] = []
+    for r in range(one_forms.shape[1]):
+        row = rows[:, r].copy()
+        row[:, axes] = 0.0
+        row /= np.linalg.norm(row, axis=1, keepdims=True)
+        used = np.isin(np.arange(row.shape[1]), axes)
+        worst = {sign: np.where(used, -1.0, np.min(1 + sign * row, axis=0)) for sign in (1.0, -1.0)}
+        sign = max(worst, key=lambda s: np.max(worst[s]))
+        axis = int(np.argmax(worst[sign]))
+        mirror = row.copy()
+        mirror[:, axis] += sign
+        mirror /= np.linalg.norm(mirror, axis=1, keepdims=True)
+        rows -= 2 * np.einsum("pri,pi,pj->prj", rows, mirror, mirror)
+        axes.append(axis)
+        signs.append(sign)
+    return tuple(axes), tuple(signs)

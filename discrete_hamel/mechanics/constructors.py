@@ -1,0 +1,255 @@
+"""Systems from plain JAX functions, three ways: by quasi-velocities, by velocities, by constraint one-forms.
+
+Time dependence is no special case: t is a coordinate, and t' = 1 a constraint like any other. In `from_velocities`
+and `from_quasivelocities` its field is one of u_{m+1}..u_n and its slip 1; in `from_constraints` it is a row of A that
+picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do this to a system that is there already.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.pytrees import static
+from discrete_hamel.mechanics import frames
+from discrete_hamel.mechanics.adapted_frames import adapted, probes
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.mechanics.wrapper import Around
+
+
+def from_quasivelocities(
+    l: Callable,  # noqa: E741  # the papers' letter for the Lagrangian in quasi-velocities
+    frame: Callable,
+    rank: int,
+    *,
+    structure: Callable | None = None,
+    slip: Callable | None = None,
+    force: Callable | None = None,
+    params: Any = None,
+) -> System:
+    """A system from l(q, xi) and frame(q); force(q, xi) is an n-covector in the frame.
+
+    `params`, any pytree, is passed as last argument to each function, so that its values are traced, not baked in.
+
+    >>> import jax.numpy as jnp, discrete_hamel as dh
+    >>> def spring(q, xi, k):
+    ...     return 0.5 * (xi @ xi - k * q @ q)
+    >>> oscillator = dh.from_quasivelocities(spring, lambda q, k: jnp.eye(2), rank=2, params=4.0)
+    >>> dh.simulate(oscillator, q=[1.0, 0.0], xi=[0.0, 1.0], h=0.1, steps=5).q.shape
+    (6, 2)
+    """
+    return FromQuasivelocities(rank, l, frame, structure, slip, force, params)
+
+
+def from_velocities(
+    L: Callable,
+    frame: Callable,
+    rank: int,
+    *,
+    slip: Callable | None = None,
+    force: Callable | None = None,
+    params: Any = None,
+) -> System:
+    """A system from L(q, qdot) and frame(q); force(q, qdot) is a covector in coordinates.
+
+    `params`, any pytree, is passed as last argument to each function.
+    """
+    return FromVelocities(rank, L, frame, slip, force, params)
+
+
+def from_constraints(
+    L: Callable, A: Callable, *, b: Callable | None = None, force: Callable | None = None, params: Any = None
+) -> System:
+    """A system from L(q, qdot) and the constraint A(q) qdot = b(q); its frame is built. force(q, qdot): a covector.
+
+    The frame is chosen at the initial point (`adapted.py`): where k coordinate velocities can be solved for all around,
+    xi = (velocities of the other coordinates, A qdot). `system.at(q)` makes the choice by hand, which code that traces
+    q (jit, grad, vmap over q) has to do first.
+
+    >>> import jax.numpy as jnp, discrete_hamel as dh
+    >>> skate = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]]))
+    >>> dh.simulate(skate, q=[0.1, 0, 0], v=[1.0, jnp.cos(0.1), jnp.sin(0.1)], h=0.1, steps=5).xi.shape
+    (6, 3)
+    """
+    return FromConstraints(L, A, b, force, params)
+
+
+def constrained(system: System) -> "FromConstraints | None":
+    """The system from constraints that this one is, or is with forces put on; None for any other."""
+    while isinstance(system, Around) and system.same_motion:
+        system = system._inner
+    return system if isinstance(system, FromConstraints) else None
+
+
+def _call(function: Callable, params: Any, *arguments: Array) -> Array:
+    return function(*arguments) if params is None else function(*arguments, params)
+
+
+class FromQuasivelocities(System):
+    """See `from_quasivelocities`."""
+
+    rank: int  # type: ignore[misc]
+    l_of: Callable
+    frame_of: Callable
+    structure_of: Any = static(default=None)
+    slip_of: Any = static(default=None)
+    force_of: Any = static(default=None)
+    params: Any = None
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        return _call(self.l_of, self.params, q, xi)
+
+    def frame(self, q: Array) -> Array:
+        return jnp.asarray(_call(self.frame_of, self.params, q))
+
+    def structure(self, q: Array) -> Array:
+        if self.structure_of is None:
+            return frames.structure_functions(self.frame, q)
+        return jnp.asarray(_call(self.structure_of, self.params, q))
+
+    def slip(self, q: Array) -> Array:
+        return System.slip(self, q) if self.slip_of is None else jnp.asarray(_call(self.slip_of, self.params, q))
+
+    def force(self, q: Array, xi: Array) -> Array:
+        return jnp.zeros_like(xi) if self.force_of is None else jnp.asarray(_call(self.force_of, self.params, q, xi))
+
+    @property
+    def brackets_by_autodiff(self) -> bool:
+        return self.structure_of is None
+
+
+class FromVelocities(System):
+    """See `from_velocities`."""
+
+    rank: int  # type: ignore[misc]
+    L_of: Callable
+    frame_of: Callable
+    slip_of: Any = static(default=None)
+    force_of: Any = static(default=None)
+    params: Any = None
+
+    def in_velocities(self, q: Array, v: Array) -> Array:
+        """L(q, v)."""
+        return _call(self.L_of, self.params, q, v)
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        return self.in_velocities(q, self.frame(q) @ xi)
+
+    def frame(self, q: Array) -> Array:
+        return jnp.asarray(_call(self.frame_of, self.params, q))
+
+    def slip(self, q: Array) -> Array:
+        return System.slip(self, q) if self.slip_of is None else jnp.asarray(_call(self.slip_of, self.params, q))
+
+    def force(self, q: Array, xi: Array) -> Array:
+        return _force_in_frame(self, q, xi)
+
+
+class FromConstraints(System):
+    """See `from_constraints`; `choice` is the construction of its frame, made by `at`."""
+
+    L_of: Callable
+    A_of: Callable
+    b_of: Any = static(default=None)
+    force_of: Any = static(default=None)
+    params: Any = None
+    choice: Any = None
+    weights: Any = None
+
+    @property
+    def rank(self) -> Any:
+        if self.choice is None:
+            raise ValueError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
+        return len(self.choice.free)
+
+    def one_forms(self, q: Array) -> Array:
+        """A(q), k x N."""
+        return jnp.asarray(_call(self.A_of, self.params, q))
+
+    def at(self, q: Array) -> System:
+        if self.choice is not None:
+            return self
+        if isinstance(q, jax.core.Tracer):
+            raise ValueError(
+                "the frame of a system from constraints is chosen at a point, and this q is traced by jax "
+                "(jit, grad or vmap). Choose it first, outside: system = system.at(q0)."
+            )
+        q = jnp.asarray(q, float)
+        shape = jax.eval_shape(self.one_forms, q).shape
+        if len(shape) != 2 or shape[1] != len(q):
+            raise ValueError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
+        b = np.asarray(self.slip(q))
+        if b.shape != shape[:1]:
+            raise ValueError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
+        choice = adapted(np.asarray(_one_forms(self, probes(np.asarray(q)))), b)
+        return self.replace(choice=choice, weights=_weights(np.asarray(_inertias(self, q))))
+
+    def in_velocities(self, q: Array, v: Array) -> Array:
+        """L(q, v)."""
+        return _call(self.L_of, self.params, q, v)
+
+    def force_in_velocities(self, q: Array, v: Array) -> Array:
+        """f(q, v), a covector in coordinates."""
+        return jnp.zeros_like(v) if self.force_of is None else _call(self.force_of, self.params, q, v)
+
+    def fields(self, q: Array) -> Array:
+        """u_1..u_m, which span D: the frame without its complement."""
+        ready: Any = self.at(q)
+        return ready.choice.fields(self.one_forms(q))
+
+    def components(self, q: Array, v: Array) -> Array:
+        """xi^D of a velocity with A v = b, or of a matrix of such columns with A v = 0 if b is none."""
+        u = self.fields(q)
+        weighed = u.T * self.weights[None]
+        return jnp.linalg.solve(weighed @ u, weighed @ v)
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        return self.in_velocities(q, self.frame(q) @ xi)
+
+    def frame(self, q: Array) -> Array:
+        ready: Any = self.at(q)
+        return ready.choice.frame(self.one_forms(q))
+
+    def slip(self, q: Array) -> Array:
+        if self.b_of is None:
+            return jnp.zeros(len(self.one_forms(q)))
+        return jnp.asarray(_call(self.b_of, self.params, q))
+
+    def force(self, q: Array, xi: Array) -> Array:
+        return _force_in_frame(self, q, xi)
+
+    def frame_margins(self, q: Any) -> np.ndarray:
+        return np.asarray(_margins(self, q))
+
+
+@jax.jit
+def _one_forms(system: FromConstraints, q: Array) -> Array:
+    return jax.vmap(system.one_forms)(q)
+
+
+@jax.jit
+def _inertias(system: FromConstraints, q: Array) -> Array:
+    """d2L/dv_i dv_i at rest: what a unit of each coordinate weighs."""
+    return jnp.diag(jax.hessian(system.in_velocities, 1)(q, jnp.zeros_like(q)))
+
+
+def _weights(inertias: np.ndarray) -> Array:
+    """G: the inertias, in which units cancel; for a coordinate that has none, the least of the others."""
+    good = np.isfinite(inertias) & (inertias > 0)
+    return jnp.asarray(np.where(good, inertias, np.min(inertias[good], initial=np.inf) if good.any() else 1.0))
+
+
+@jax.jit
+def _margins(system: FromConstraints, q: Array) -> Array:
+    return jax.vmap(lambda point: system.choice.margin(system.one_forms(point)))(q)
+
+
+def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
+    """f_j = <f, u_j> for a force given as a covector f(q, qdot) in coordinates."""
+    if system.force_of is None:
+        return jnp.zeros_like(xi)
+    psi = system.frame(q)
+    return psi.T @ _call(system.force_of, system.params, q, psi @ xi)

@@ -1,0 +1,125 @@
+"""Forces put on a system: given, dissipative (Rayleigh), gyroscopic (magnetic), and inputs that depend on time.
+
+Each makes a new system, so they go together: damped(controlled(car, motor), drag). In the schemes a force enters where
+the other terms of F do, f_j(q_{k+tau}, xi_{k,k+1}) in (D2): the forced discrete Lagrange-d'Alembert principle in the
+frame, which keeps the scheme's order.   Marsden & West (2001) 3.2
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from discrete_hamel.mechanics.nonlinear import need_frame
+from discrete_hamel.mechanics.prescribed import timed
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.mechanics.wrapper import Around
+
+FORCE = "its force, force(q, qdot), is given to dh.nonlinear or a method of its class"
+
+
+def forced(system: System, force: Callable, *, params: Any = None) -> System:
+    """The system with force(q, xi) besides its own: n components along the frame, xi all n.
+
+    `params`, any pytree, is passed as last argument if given; so it is by all functions here.
+
+    >>> import jax.numpy as jnp, discrete_hamel as dh
+    >>> push = lambda q, xi, f: jnp.array([0.0, f, 0.0])
+    >>> pushed = dh.forced(dh.systems.ChaplyginSleigh(offset=0.0), push, params=0.5)
+    >>> traj = dh.simulate(pushed, q=[0.0, 0, 0], xi=[0.0, 0.0], h=0.1, steps=20)
+    >>> round(float(traj.xi[-1, 1]), 12), round(float(dh.work(traj).forces[-1]), 12)    # m v = f t, W = m v^2 / 2
+    (1.0, 0.5)
+    """
+    need_frame(system, "forced", FORCE)
+    return Forced(system, _given, force, params)
+
+
+def damped(system: System, dissipation: Callable, *, params: Any = None) -> System:
+    """The system with the Rayleigh force f = -dR/dxi of R = dissipation(q, xi).
+
+    For R quadratic in xi the power is -2 R.
+
+    >>> import discrete_hamel as dh
+    >>> dragged = dh.damped(dh.systems.ChaplyginSleigh(), lambda q, xi, c: 0.5 * c * xi @ xi, params=0.3)
+    >>> bool(dh.power(dragged, [0.0, 0, 0], [1.0, 2.0]).forces == -0.3 * (1 + 4))
+    True
+    """
+    need_frame(system, "damped", FORCE)
+    return Forced(system, _rayleigh, dissipation, params)
+
+
+def magnetic(system: System, form: Callable, *, params: Any = None) -> System:
+    """The system with the gyroscopic force M(q) qdot, M = form(q) an antisymmetric N x N matrix. It does no work.
+
+    d/dt dL/dqdot - dL/dq = M qdot + lambda_a A^a,   f_j = Psi^a_j M_ab Psi^b_i xi^i     [MD] (2.2), (3.1)
+    """
+    need_frame(system, "magnetic", FORCE)
+    return Forced(system, _gyroscopic, form, params)
+
+
+def controlled(system: System, u: Callable, *, params: Any = None) -> System:
+    """The system with the input u(t, q, xi), n components along the frame: open loop, feedback, or both.
+
+    The system is given a clock (`timed`) if it has none, so q has one more component to start from: the time. What u
+    sees as q and xi are those of the system given.
+
+    >>> import jax.numpy as jnp, discrete_hamel as dh
+    >>> motor = lambda t, q, xi: jnp.stack([jnp.sin(t), -0.5 * xi[1], 0.0 * t])
+    >>> run = dh.simulate(dh.controlled(dh.systems.ChaplyginSleigh(), motor), q=[0.0, 0, 0, 0], xi=[0.0, 1.0],
+    ...                   h=0.1, steps=10)
+    >>> run.q.shape
+    (11, 4)
+    """
+    need_frame(system, "controlled", FORCE)
+    if system.clock is None:
+        return Forced(timed(system), _input_beside_time, u, params)
+    return Forced(system, _input, u, params)
+
+
+class Forced(Around):
+    """A system with one force more: law(system, function, params, q, xi)."""
+
+    system: System
+    law: Callable
+    function: Callable
+    params: Any = None
+
+    def force(self, q: Array, xi: Array) -> Array:
+        return self.system.force(q, xi) + self.law(self._called, self.system, q, xi)
+
+    def _called(self, *arguments: Any) -> Array:
+        last = () if self.params is None else (self.params,)
+        return jnp.asarray(self.function(*arguments, *last))
+
+
+def _given(function: Callable, _: System, q: Array, xi: Array) -> Array:
+    return _sized(function(q, xi), len(xi), "force(q, xi)")
+
+
+def _rayleigh(function: Callable, _: System, q: Array, xi: Array) -> Array:
+    return -jax.grad(function, 1)(q, xi)
+
+
+def _gyroscopic(function: Callable, system: System, q: Array, xi: Array) -> Array:
+    psi, form = system.frame(q), function(q)
+    if form.shape != (len(q), len(q)):
+        raise ValueError(f"form(q) must be {len(q)} x {len(q)}, for q of length {len(q)}; got shape {form.shape}.")
+    # The antisymmetric part is all that is gyroscopic, and the power of it is zero to the last bit but round-off.
+    return psi.T @ (0.5 * (form - form.T) @ (psi @ xi))
+
+
+def _input(function: Callable, system: System, q: Array, xi: Array) -> Array:
+    return _sized(function(q[system.clock], q, xi), len(xi), "u(t, q, xi)")
+
+
+def _input_beside_time(function: Callable, _: System, q: Array, xi: Array) -> Array:
+    force = _sized(function(q[-1], q[:-1], xi[:-1]), len(xi) - 1, "u(t, q, xi)")
+    return jnp.concatenate([force, jnp.zeros(1, force.dtype)])
+
+
+def _sized(force: Array, n: int, name: str) -> Array:
+    if force.shape != (n,):
+        raise ValueError(f"{name} must return the {n} components along the frame; got shape {force.shape}.")
+    return force

@@ -1,0 +1,228 @@
+"""The formalism of design section 3: pure functions of (system, q, xi), each equation in one place.
+
+xi may have m components (the slip b(q) is filled in) or all n. Vectors over the frame have n components
+(`momentum`, `structure`, `quasivelocities`); balances along D have m (`hamel_force`).
+"""
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.typing import ArrayLike
+
+from discrete_hamel.mechanics import frames, gibbs_appell
+from discrete_hamel.mechanics.newton import root
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
+
+F = TypeVar("F", bound=Callable)
+
+
+def _or(gibbs_appell_form: Callable) -> Callable[[F], F]:
+    """The decorated formula; for constraints nonlinear in the velocities, its counterpart in `gibbs_appell`."""
+
+    def decorated(formula: F) -> F:
+        @wraps(formula)
+        def chosen(system: System, *arguments: Any, **named: Any) -> Any:
+            if not isinstance(system, NonlinearSystem):
+                return formula(system, *arguments, **named)
+            named = {name: jnp.asarray(a, float) for name, a in named.items()}
+            return gibbs_appell_form(system, *(jnp.asarray(a, float) for a in arguments), **named)
+
+        return chosen  # type: ignore[return-value]  # the formula's own signature
+
+    return decorated
+
+
+def full(system: System, q: Array, xi: Array) -> Array:
+    """xi with all n components: xi^U = b(q) filled in where xi has only m."""
+    if xi.shape[-1] == system.rank:
+        return jnp.concatenate([xi, system.slip(q)])
+    return xi
+
+
+def _arguments(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[System, Array, Array]:
+    q = jnp.asarray(q, float)
+    system = system.at(q)
+    return system, q, full(system, q, jnp.asarray(xi, float))
+
+
+def structure(system: System, q: ArrayLike, xi: Any = None) -> Array:  # noqa: ARG001  # one signature for all
+    """c[k, i, j] of [u_i, u_j] = c^k_ij u_k; xi is not used and only makes the signatures alike.   [HE] 2.3"""
+    q = jnp.asarray(q, float)
+    return system.at(q).structure(q)
+
+
+@_or(gibbs_appell.momentum)
+def momentum(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """mu = dl/dxi, all n components, varied before the constraint is imposed.   [HE] (5.5)"""
+    system, q, xi = _arguments(system, q, xi)
+    return jax.grad(system.lagrangian, 1)(q, xi)
+
+
+def coadjoint(system: System, q: Array, xi: Array, mu: Array) -> Array:
+    """[xi, mu]*_j = c^k_ij xi^i mu_k, n components.   [HE] (5.6)"""
+    if system.brackets_by_autodiff:
+        return frames.coadjoint(system.frame, q, xi, mu)
+    return jnp.einsum("kij,i,k->j", system.structure(q), xi, mu)
+
+
+def _balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
+    """mu and F_j = c^k_ij xi^i mu_k + Psi^a_j dl/dq^a + f_j, both for all j = 1..n."""
+    gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, xi)
+    along_frame = system.frame(q).T @ gradient
+    return mu, coadjoint(system, q, xi, mu) + along_frame + system.force(q, xi)
+
+
+@_or(gibbs_appell.balance)
+def balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
+    """(mu_j, F_j) for j = 1..m, the two sides of (H) d/dt mu_j = F_j; what the schemes discretise."""
+    xi = full(system, q, xi)
+    if system.in_velocities is not None:
+        return _balance_in_velocities(system, q, xi)
+    mu, force = _balance(system, q, xi)
+    return mu[: system.rank], force[: system.rank]
+
+
+def _balance_in_velocities(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
+    """The same from L(q, v), v = Psi xi, which needs no bracket and no complement of D, but its m fields u_j.
+
+    mu_j = <L_v, u_j>,  F_j = <L_q, u_j> + <L_v, D u_j [v]> + f_j: by the product rule u_j[l] + c^k_ij xi^i mu_k + f_j.
+    """
+    m = system.rank
+    v = system.frame(q) @ xi
+    slope, covector = jax.grad(system.in_velocities, (0, 1))(q, v)
+    fields, turned = jax.jvp(lambda point: system.frame(point)[:, :m], (q,), (v,))
+    return fields.T @ covector, fields.T @ slope + turned.T @ covector + system.force(q, xi)[:m]
+
+
+def hamel_force(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """F_j = c^k_ij xi^i mu_k + Psi^a_j dl/dq^a + f_j, j = 1..m.   (H); [HE] (2.2), (4.4); [QS] (3.4)
+
+    >>> import discrete_hamel as dh
+    >>> sleigh = dh.systems.ChaplyginSleigh(mass=1.0, inertia=0.7, offset=0.4)
+    >>> dh.hamel_force(sleigh, [0.0, 0, 0], [1.5, -0.3]).round(3).tolist()     # -m a omega v, m a omega^2
+    [0.18, 0.9]
+    """
+    return balance(*_arguments(system, q, xi))[1]
+
+
+@_or(gibbs_appell.energy)
+def energy(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """E = <mu, xi> - l."""
+    system, q, xi = _arguments(system, q, xi)
+    value, mu = jax.value_and_grad(system.lagrangian, 1)(q, xi)
+    return mu @ xi - value
+
+
+@_or(gibbs_appell.inertia)
+def inertia(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """M_ij = d mu_i / d xi^j on D, m x m: what must be regular for the motion to be determined."""
+    system, q, xi = _arguments(system, q, xi)
+    return jax.jacfwd(lambda free: _momentum_on_d(system, q, free))(xi[: system.rank])
+
+
+def _momentum_on_d(system: System, q: Array, free: Array) -> Array:
+    """mu_j, j = 1..m, at (xi^D, b(q))."""
+    return jax.grad(system.lagrangian, 1)(q, full(system, q, free))[: system.rank]
+
+
+@_or(gibbs_appell.vector_field)
+def vector_field(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[Array, Array]:
+    """(qdot, xidot) of (H) d/dt mu_j = F_j, qdot = Psi xi, xi^U = b(q), each with all its components.
+
+    [HE] (4.4); [QS] (3.4)
+    """
+    system, q, xi = _arguments(system, q, xi)
+    free = xi[: system.rank]
+    velocity = system.frame(q) @ xi
+    _, force = balance(system, q, free)
+    mass = jax.jacfwd(partial(_momentum_on_d, system, q))(free)
+    _, drift = jax.jvp(lambda point: _momentum_on_d(system, point, free), (q,), (velocity,))
+    _, slip_rate = jax.jvp(system.slip, (q,), (velocity,))
+    return velocity, jnp.concatenate([jnp.linalg.solve(mass, force - drift), slip_rate])
+
+
+@_or(gibbs_appell.reactions)
+def reactions(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """lambda_a of d/dt dL/dqdot - dL/dq = f + lambda_a A^a, n - m components: a force, not an impulse.
+
+    A^a are the one-forms with xi^{m+a} = A^a(q) qdot (for `from_constraints` the user's own rows), so that
+    lambda_a = d/dt mu_{m+a} - F_{m+a}: the rows of (2.2) that the constraint takes away.   [HE] 2.4
+    """
+    system, q, xi = _arguments(system, q, xi)
+    velocity, acceleration = vector_field(system, q, xi)
+    mu_of = jax.grad(system.lagrangian, 1)
+    _, rate = jax.jvp(mu_of, (q, xi), (velocity, acceleration))
+    return (rate - _balance(system, q, xi)[1])[system.rank :]
+
+
+@_or(gibbs_appell.velocities)
+def velocities(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+    """qdot = Psi(q) xi."""
+    system, q, xi = _arguments(system, q, xi)
+    return frames.moved(system, q, xi)
+
+
+@_or(gibbs_appell.quasivelocities)
+def quasivelocities(system: System, q: ArrayLike, v: ArrayLike) -> Array:
+    """xi with Psi(q) xi = v, n components.
+
+    Where the fields are dependent as vectors (advected coordinates) no v determines all of xi: then the one that
+    satisfies the constraint, xi^U = b(q), is meant.
+    """
+    q, v = jnp.asarray(q, float), jnp.asarray(v, float)
+    system = system.at(q)
+    own = frames.unmoved(system, q, v)
+    if own is not None:
+        return own
+    psi = system.frame(q)
+    if system.brackets_by_autodiff:
+        return frames.left_inverse(psi, v)
+    m, slip = system.rank, system.slip(q)
+    return jnp.concatenate([frames.left_inverse(psi[:, :m], v - psi[:, m:] @ slip), slip])
+
+
+def nodal_velocity(system: System, q: ArrayLike, p: ArrayLike, guess: Any = None) -> Array:
+    """xi at a node, from its (q, p): mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components.   (D2); [HE] (5.6)
+
+    It is not the velocity xi_{k,k+1} of the interval before or after, which belongs to the middle and is off by h/2.
+    `guess` (m components) is where Newton's method starts: zero unless given; mu linear in xi needs one iteration.
+    A solve that fails is a ValueError, or NaN under jit.
+
+    >>> import discrete_hamel as dh
+    >>> sleigh = dh.systems.ChaplyginSleigh()
+    >>> p = dh.momentum(sleigh, [0.1, 0, 0], [1.5, -0.3])[:2]
+    >>> dh.nodal_velocity(sleigh, [0.1, 0, 0], p).round(12).tolist()
+    [1.5, -0.3, 0.0]
+    """
+    q, p = jnp.asarray(q, float), jnp.asarray(p, float)
+    if isinstance(system, NonlinearSystem):
+        return p  # z, which such a state holds in the place of p
+    start = jnp.zeros_like(p) if guess is None else jnp.asarray(guess, float)
+    xi, off = _nodal(system.at(q), q, p, start)
+    if not isinstance(off, jax.core.Tracer) and not bool(jnp.isfinite(off)):
+        raise ValueError(
+            f"no xi with mu(q, xi) = p = {p.tolist()} was found at q = {q.tolist()} from the guess {start.tolist()}: "
+            "give one nearer by, such as state.xi, or a p that the Lagrangian can have."
+        )
+    return xi
+
+
+@jax.jit
+def _nodal(system: System, q: Array, p: Array, guess: Array) -> tuple[Array, Array]:
+    """xi, and how far its momentum is from p; NaN both where that is more than round-off."""
+    xi = legendre(system, q, p, guess)
+    off = jnp.max(jnp.abs(balance(system, q, xi[: len(p)])[0] - p), initial=0.0)
+    well = off <= jnp.sqrt(jnp.finfo(p.dtype).eps) * (1 + jnp.max(jnp.abs(p), initial=0.0))
+    return jnp.where(well, xi, jnp.nan), jnp.where(well, off, jnp.nan)
+
+
+@_or(gibbs_appell.legendre)
+def legendre(system: System, q: Array, p: Array, guess: Array) -> Array:
+    """The nodal velocity: xi with mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components."""
+    free, _ = root(lambda xi: _momentum_on_d(system, q, xi) - p, guess[: system.rank])
+    return full(system, q, free)

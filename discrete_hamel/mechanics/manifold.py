@@ -1,0 +1,100 @@
+"""Redundant coordinates: the manifold g(q) = 0 on which they lie, how far a point is off it, and the nearest on it."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.scipy.sparse.linalg import cg
+
+from discrete_hamel._support.inputs import floats
+from discrete_hamel.mechanics.system import System
+
+ON_MANIFOLD = 1e-8  # how far off an initial q may be, as a relative error
+MOST = 30  # iterations of Gauss and Newton: they double the digits, and from far off halve the distance first
+
+
+def off_manifold(system: System, q: Array) -> Array:
+    """The largest |g_i(q)| of `System.holonomic`, a relative error; 0 where no coordinate is redundant. Runs under jit.
+
+    >>> import jax.numpy as jnp, discrete_hamel as dh
+    >>> from discrete_hamel.mechanics.manifold import off_manifold
+    >>> round(float(off_manifold(dh.systems.SphericalPendulum(), jnp.array([0.0, 0.0, -1.3]))), 12)     # |gamma|^2 - 1
+    0.69
+    """
+    return jnp.max(jnp.abs(system.holonomic(q)), initial=0.0)
+
+
+def project(system: System, q: Any, xi: Any) -> tuple[Array, Array]:
+    """(q, xi) on the constraints: q where g(q) = 0, to round-off, and xi with all n components, xi^U = b(q).
+
+    q moves by Gauss' and Newton's iteration q - G^T (G G^T)^{-1} g, G = Dg, to the point of the manifold that is
+    nearest, up to the square of the distance; the free quasi-velocities stay. What is consistent already comes back
+    bit for bit. Constraints that are nonlinear in the velocities have no xi^U: z comes back as it is.
+
+    >>> import discrete_hamel as dh
+    >>> q, xi = dh.project(dh.systems.SphericalPendulum(), q=[0.3, 0.4, -1.2], xi=[0.6, 0.0])
+    >>> [round(float(a), 3) for a in q], xi.shape                              # 1 / 1.3 of it
+    ([0.231, 0.308, -0.923], (3,))
+    """
+    q, xi = floats("q", q), floats("xi", xi)
+    system = system.at(q)
+    given, q = q, nearest(system, q)
+    if not isinstance(q, jax.core.Tracer) and not float(_off(system, q)) <= slack(q):
+        raise ValueError(
+            f"Gauss' and Newton's iteration finds no point near q = {given.tolist()} that satisfies what "
+            f"{type(system).__name__} asks of its redundant coordinates, holonomic(q) = 0; start nearer."
+        )
+    slip = system.slip(q)
+    if len(xi) not in (system.rank, system.rank + len(slip)):
+        raise ValueError(
+            f"xi has {len(xi)} components; it needs the {system.rank} free ones or all {system.rank + len(slip)}."
+        )
+    return q, jnp.concatenate([xi[: system.rank], jnp.asarray(slip, q.dtype)])
+
+
+@jax.jit
+def nearest(system: System, q: Array) -> Array:
+    """The point of g = 0 that Gauss' and Newton's iteration reaches from q, to round-off."""
+    if not system.redundant:
+        return q
+    g = system.holonomic
+    roundoff = 16 * jnp.finfo(q.dtype).eps
+
+    def going(carry: tuple[Array, Array]) -> Array:
+        step, point = carry
+        return (off_manifold(system, point) > roundoff) & (step < MOST)
+
+    def once(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        step, point = carry
+        value, along = jax.linearize(g, point)
+        across = jax.linear_transpose(along, point)
+        pull, _ = cg(lambda y: along(*across(y)), value, tol=1e-14)  # (G G^T) y = g, without forming G
+        return step + 1, point - across(pull)[0]
+
+    return jax.lax.while_loop(going, once, (jnp.zeros((), int), q))[1]
+
+
+def refuse_off_manifold(system: System, q: Array) -> None:
+    """Refuses a q off g = 0, with the amount and the nearest point."""
+    if not system.redundant or float(off := _off(system, q)) <= slack(q):
+        return
+    there = nearest(system, q)
+    apart = float(jnp.linalg.norm(q - there))
+    if not float(_off(system, there)) <= slack(q):
+        aim = "No point near it satisfies them"
+    else:
+        shown = f", {[float(f'{a:.12g}') for a in there]}" if len(q) <= 16 else ""
+        aim = f"The nearest point that does is {apart:.3g} away{shown}: dh.project(system, q, xi) gives it"
+    raise ValueError(
+        f"the initial q is off the holonomic constraints of {type(system).__name__}'s redundant coordinates, "
+        f"holonomic(q) = 0, by {float(off):.3g}. {aim}."
+    )
+
+
+def slack(q: Any) -> float:
+    """How far off an initial q of this precision may be."""
+    return max(ON_MANIFOLD, 64 * float(jnp.finfo(q.dtype).eps))
+
+
+_off = jax.jit(off_manifold)

@@ -1,0 +1,125 @@
+"""One small nonlinear solve: Newton with an autodiff Jacobian -> root, Report."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from discrete_hamel._support.pytrees import Pytree
+
+MAX_ITERATIONS = 50
+NEGLIGIBLE = 1e-3  # of a round-off unit: what is left out has one sign step after step, so it would add up
+SMALL = 1e-4  # share of all unknowns below which one may be a difference of others
+STALLED = 1e5  # round-off units at which corrections that no longer shrink are noise
+ABSURD = 1e47  # squared round-off units, of the guess, above which a correction leaves no hope, or their scale is wrong
+NOISY = 1e12  # the same for schemes that know their noise to be larger, and say so by leaving nothing out
+
+
+class Report(Pytree):
+    """How a solve went: did it converge, in how many iterations, and the norm of the residual it left."""
+
+    converged: Array
+    iterations: Array
+    residual: Array
+
+
+def root(
+    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
+) -> tuple[Array, Report]:
+    """z with residual(z) = 0, found from `guess`, and its Report; `negligible` is what may be left out (`finished`).
+
+    `beside` is the size of other numbers that the residual rounds off: what z are changes of.
+
+    Differentiable in both modes with respect to whatever `residual` closes over, by the implicit function
+    theorem: the iterations are never differentiated.
+
+    >>> z, report = root(lambda z: z**2 - 2.0, jnp.array([1.0]))
+    >>> round(float(z[0]), 12), bool(report.converged)
+    (1.414213562373, True)
+    """
+
+    def tangent_solve(linear: Callable[[Array], Array], value: Array) -> Array:
+        return jnp.linalg.solve(jax.jacfwd(linear)(jnp.zeros_like(value)), value)
+
+    def solve(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Array]:
+        z, report = newton(residual, guess, negligible, beside)
+        return z, jnp.stack([report.converged, report.iterations, report.residual]).astype(guess.dtype)
+
+    # custom_root differentiates what it returns beside the root, so that goes through it as floats.
+    z, (converged, iterations, size) = lax.custom_root(residual, guess, solve, tangent_solve, has_aux=True)
+    return z, Report(converged > 0, iterations.astype(int), size)
+
+
+def newton(
+    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
+) -> tuple[Array, Report]:
+    """Newton's iteration, ended by `finished`; what round-off is, it takes from the guess and what came of it.
+
+    It has converged if what is left of the residual is no more than round-off in the unknowns makes of it.
+    """
+    jacobian = jax.jacfwd(lambda z: (residual(z),) * 2, has_aux=True)
+
+    def iterate(carry: tuple) -> tuple:
+        z, size, _, count, _ = carry
+        j, r = jacobian(z)
+        correction = jnp.linalg.solve(j, -r)
+        moved = z + correction
+        largest = jnp.maximum(jnp.abs(guess), jnp.abs(moved))  # a guess of zeros has no scale of its own
+        weights = units(largest, jnp.sum(largest) + beside)
+        new = jnp.sum((correction * weights) ** 2)
+        return moved, new, finished(size, new, negligible), count + 1, weights
+
+    def unfinished(carry: tuple) -> Array:
+        _, _, done, count, _ = carry
+        return ~done & (count < MAX_ITERATIONS)
+
+    start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0), jnp.zeros_like(guess))
+    z, size, done, count, weights = lax.while_loop(unfinished, iterate, start)
+    # Derivatives may be overridden, and corrections small for that: what is left of the equations themselves decides,
+    # beside what they change by when the unknowns move by so many units of round-off, each by another share of them.
+    index = jnp.arange(len(guess))
+    astray = noise(negligible) * (1 - 2 * (index % 2)) * (0.75 + 0.25 * jnp.cos(index)) / weights
+    left, above, below = lax.map(residual, jnp.stack([z, z + astray, z - astray]))
+    rounding = jnp.fmax(jnp.abs(above - left), jnp.abs(below - left))  # beyond one of them may be no number
+    solved = jnp.all(jnp.abs(left) <= 2 * rounding)
+    return z, Report(done & sane(size) & solved, count, jnp.linalg.norm(left))
+
+
+def units(guess: Array, total: Array) -> Array:
+    """What multiplies a correction of each unknown to count it in units of round-off; `total` is the sum of |guess|.
+
+    An unknown counts relative to itself, so that no choice of units changes the iteration, unless it is small among
+    the others: then it may be the difference of larger numbers, and is not expected to be better than they allow.
+    """
+    number = jnp.finfo(guess.dtype)
+    return 1 / (number.eps * (jnp.abs(guess) + SMALL * (total + number.tiny**0.25)))
+
+
+def squared_size(correction: Sequence[Array], weights: Sequence[Array]) -> Array:
+    """The square of a correction's size in units of round-off, from scalars (or lanes of them)."""
+    squares = [(c * w) ** 2 for c, w in zip(correction, weights, strict=True)]
+    return sum(squares[1:], start=squares[0])
+
+
+def sane(size: Array) -> Array:
+    """Whether a squared size is that of a correction from which there is a way back: not absurd, and a number."""
+    return size < min(ABSURD, float(jnp.finfo(size.dtype).max))
+
+
+def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
+    """Whether to stop after a correction of squared size `new`, the one before having had `size` (NaN: none before).
+
+    Either it is round-off; or the next one, new (new / size)^2 by quadratic convergence, would be `negligible`, in
+    units of round-off (with 0 that is never relied on, which costs an iteration and leaves no bias at all); or
+    corrections have stopped shrinking at the level that round-off allows, where going on would spin (with 0 at a higher
+    level: then it is what the iteration is expected to end with). An absurd correction, or no number, ends it too.
+    """
+    converged = (new <= 1) | (new * new * new <= negligible**2 * (size * size))  # the second only if new < size / 1000
+    return converged | ((new > 0.25 * size) & (new < noise(negligible) ** 2)) | ~sane(new)
+
+
+def noise(negligible: float) -> float:
+    """Round-off units up to which what is left may be noise."""
+    return STALLED if negligible else NOISY

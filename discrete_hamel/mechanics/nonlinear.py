@@ -1,0 +1,177 @@
+"""Constraints that are nonlinear in the velocities: NonlinearSystem, qdot = psi(q, z), and two ways to make one."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from discrete_hamel._support.pytrees import static
+from discrete_hamel.mechanics.charts import Chart, chart_at, velocity_above
+from discrete_hamel.mechanics.system import System
+
+
+class NonlinearSystem(System):
+    """A Lagrangian L(q, qdot) and velocities qdot = psi(q, z), z in R^m, m <= n: a curved set of velocities at each q.
+
+    The constraint is ideal in Chetaev's sense: reactions R with psi_z^T R = 0. Then   [BE] Theorem 1
+
+        psi_z^T (d/dt L_v - L_q - f) = 0,   qdot = psi(q, z)
+
+    Subclass it with float fields, `rank` (m), `lagrangian(q, v)` and `velocity(q, z)`; `force(q, v)` is a covector in
+    coordinates. Everything that takes a System takes it, z in the place of xi; there is no frame, so only schemes that
+    need none do: NonlinearMidpoint (the default), Gauss, EnergyExact, RungeKutta4, and compositions of these.
+
+    `momentum` is psi_z^T L_v, which need not determine z (for parallel velocities its last component is zero), so that
+    `traj.p` holds z itself.
+    """
+
+    singular: ClassVar[str] = ""  # in words, the states in which psi_z loses rank
+
+    def lagrangian(self, q: Array, v: Array) -> Array:  # an override: v = qdot here
+        """L(q, qdot)."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method lagrangian(self, q, v)")
+
+    def velocity(self, q: Array, z: Array) -> Array:
+        """psi(q, z), n components."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method velocity(self, q, z)")
+
+    def force(self, q: Array, v: Array) -> Array:  # noqa: ARG002  # the signature of all forces
+        """Non-conservative force, a covector in coordinates."""
+        return jnp.zeros_like(v)
+
+    def z_of(self, q: Array, v: Array) -> Any:  # noqa: ARG002
+        """z with psi(q, z) = v in closed form, or None, and it is searched for."""
+        return None
+
+    def slip(self, q: Array) -> Array:  # noqa: ARG002
+        """Nothing is left to fill in: z has all its m components."""
+        return jnp.zeros(0)
+
+    def frame(self, q: Array) -> NoReturn:  # noqa: ARG002
+        """Refused: velocities that are not linear in z have no frame."""
+        raise ValueError(
+            f"{type(self).__name__} has velocities qdot = psi(q, z) and no frame, which is what is asked for here. "
+            "Take a scheme that needs none: NonlinearMidpoint(), Gauss(s), EnergyExact() or RungeKutta4(). If psi is "
+            "linear in z after all, dh.as_linear(system, q) is the ordinary system, for every scheme."
+        )
+
+    def structure(self, q: Array) -> NoReturn:
+        """Refused, as `frame` is."""
+        self.frame(q)
+
+
+def need_frame(system: System, what: str, instead: str) -> None:
+    """Refuses a system whose constraints are not linear in the velocities."""
+    if isinstance(system, NonlinearSystem):
+        raise ValueError(
+            f"{what} needs a frame, and the constraints of {type(system).__name__} are nonlinear; {instead}."
+        )
+
+
+def nonlinear(
+    L: Callable, velocity: Callable, m: int, *, force: Callable | None = None, params: Any = None
+) -> NonlinearSystem:
+    """A system from L(q, qdot) and velocities qdot = psi(q, z), z in R^m; force(q, qdot) is a covector in coordinates.
+
+    `params`, any pytree, is passed as last argument to each function.   [BE] Theorem 1
+
+    >>> import jax.numpy as jnp, discrete_hamel as dh
+    >>> def steady(q, z):
+    ...     return jnp.array([jnp.cos(z[0]), jnp.sin(z[0])])
+    >>> point = dh.nonlinear(lambda q, v: 0.5 * v @ v - q[1], steady, 1)
+    >>> traj = dh.simulate(point, [0.0, 0.0], [0.5], h=0.1, steps=50)           # a point of speed 1 under gravity
+    >>> bool(abs(jnp.linalg.norm(traj.v, axis=1) - 1).max() < 1e-15)
+    True
+    """
+    return FromNonlinear(m, L, velocity, force, params)
+
+
+def from_nonlinear_constraints(
+    L: Callable, C: Callable, *, force: Callable | None = None, params: Any = None
+) -> NonlinearSystem:
+    """A system from L(q, qdot) and constraints C(q, qdot) = 0 with independent rows.
+
+    z are coordinates on the constraint, chosen at the initial state (q, v): z = T^T (v - v_0), T an orthonormal basis
+    of the velocities tangent to it there, and psi(q, z) is the point of the constraint above, found by Newton's method
+    (differentiable, and it runs under jit). Start a run with `v=`; `system.around(q, v)` makes the choice by hand.
+
+    >>> import discrete_hamel as dh
+    >>> def parallel(q, v):
+    ...     return [v[0] * v[3] - v[1] * v[2]]
+    >>> points = dh.from_nonlinear_constraints(lambda q, v: 0.5 * v @ v - q[0], parallel)
+    >>> traj = dh.simulate(points, [0.0, 0, 0, 1], v=[1.0, 0.5, 2.0, 1.0], h=0.05, steps=20)
+    >>> bool(max(abs(parallel(0, v)[0]) for v in traj.v) < 1e-13)
+    True
+    """
+    return FromNonlinearConstraints(L, C, force, params)
+
+
+def _call(function: Callable, params: Any, *arguments: Array) -> Any:
+    return function(*arguments) if params is None else function(*arguments, params)
+
+
+class FromNonlinear(NonlinearSystem):
+    """See `nonlinear`."""
+
+    rank: int  # type: ignore[misc]
+    L_of: Callable
+    velocity_of: Callable
+    force_of: Any = static(default=None)
+    params: Any = None
+
+    def lagrangian(self, q: Array, v: Array) -> Array:
+        return _call(self.L_of, self.params, q, v)
+
+    def velocity(self, q: Array, z: Array) -> Array:
+        return jnp.asarray(_call(self.velocity_of, self.params, q, z))
+
+    def force(self, q: Array, v: Array) -> Array:
+        return jnp.zeros_like(v) if self.force_of is None else jnp.asarray(_call(self.force_of, self.params, q, v))
+
+
+class FromNonlinearConstraints(NonlinearSystem):
+    """See `from_nonlinear_constraints`; `chart` holds the coordinates z, chosen by `around`."""
+
+    L_of: Callable
+    C_of: Callable
+    force_of: Any = static(default=None)
+    params: Any = None
+    chart: Any = None
+
+    @property
+    def rank(self) -> Any:
+        return self._chart().tangent.shape[1]
+
+    def _chart(self) -> Chart:
+        if self.chart is None:
+            raise ValueError(
+                "the coordinates z of a system from nonlinear constraints are chosen at a state (q, v): start the run "
+                "with v=, or take system.around(q, v) first (outside jit, grad and vmap)."
+            )
+        return self.chart
+
+    def constraint(self, q: Array, v: Array) -> Array:
+        """C(q, v), one component a row."""
+        value = _call(self.C_of, self.params, q, v)
+        return jnp.stack([jnp.asarray(row, float) for row in value]) if isinstance(value, list | tuple) else value
+
+    def around(self, q: Any, v: Any) -> "FromNonlinearConstraints":
+        """The system with coordinates z about the state (q, v), where z = 0; a state off the constraint is refused."""
+        if any(isinstance(a, jax.core.Tracer) for a in (q, v)):
+            raise ValueError("the coordinates z are chosen at a state, and this one is traced by jax: choose outside.")
+        return self.replace(chart=chart_at(self.constraint, jnp.asarray(q, float), jnp.asarray(v, float)))
+
+    def lagrangian(self, q: Array, v: Array) -> Array:
+        return _call(self.L_of, self.params, q, v)
+
+    def velocity(self, q: Array, z: Array) -> Array:
+        self._chart()
+        return velocity_above(self, q, z)
+
+    def z_of(self, q: Array, v: Array) -> Array:  # noqa: ARG002
+        return self._chart().coordinates(v)
+
+    def force(self, q: Array, v: Array) -> Array:
+        return jnp.zeros_like(v) if self.force_of is None else jnp.asarray(_call(self.force_of, self.params, q, v))

@@ -1,0 +1,172 @@
+"""States in which psi_z(q, z) loses rank: the velocities allowed have no tangent space of m dimensions.
+
+No motion is determined there. They are refused at the start of a run, and found at and between its nodes.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.errors import FrameDegenerates, RunFailed, SingularState
+from discrete_hamel.mechanics.gibbs_appell import directions, inertia, vector_field
+from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
+from discrete_hamel.mechanics.system import System
+
+SINGULAR = 1e-12  # reciprocal condition below which psi_z is taken to have lost rank
+UNRESOLVED = 1e-3  # how near to a singular state, in steps, a run is taken to have met it
+CLOSE = 0.02  # the same of a step that failed, whose way is only estimated
+FOLD = 0.02  # margin of a chart of z that is used up
+FEW_STEPS_LEFT = 0.2  # margin at which a step that failed has probably failed for it
+POINTS = np.linspace(0.0, 1.0, 65)
+
+
+def refuse_singular(system: NonlinearSystem, q: Array, z: Array) -> None:
+    """A sentence if psi_z, or the inertia on it, is singular at this state."""
+    psi_z = np.asarray(directions(system, q, z))
+    lost = _lost_direction(psi_z)
+    if lost is not None:
+        raise ValueError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
+    mass = np.asarray(inertia(system, q, z))
+    scale = np.sqrt(np.abs(np.diag(mass)))
+    scale[scale == 0] = 1.0
+    if _lost_direction(mass / np.outer(scale, scale)) is not None:
+        raise ValueError(
+            "the Lagrangian is degenerate on the constraint: psi_z^T L_vv psi_z is singular at q = "
+            f"{np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}, so zdot is not determined. Add the missing mass."
+        )
+
+
+def _lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
+    """The change of z that moves no velocity, if there is one; columns are scaled, so units do not matter."""
+    scale = np.linalg.norm(psi_z, axis=0)
+    if np.any(scale == 0):
+        return (scale == 0).astype(float)
+    _, sizes, right = np.linalg.svd(psi_z / scale)
+    full = psi_z.shape[1] <= psi_z.shape[0] and sizes[-1] > SINGULAR * sizes[0]
+    return None if full else right[-1] / scale
+
+
+def _sentence(system: NonlinearSystem, psi_z: np.ndarray, lost: np.ndarray, q: Any, z: Any) -> str:
+    names = system.velocities
+    lost = lost / np.max(np.abs(lost))
+    words = [f"{w:.3g} {names[i] if i < len(names) else f'z[{i}]'}" for i, w in enumerate(lost) if abs(w) > 1e-3]
+    known = f" ({system.singular})" if system.singular else ""
+    place = [np.array2string(np.asarray(a), precision=6, separator=", ") for a in (q, z)]
+    return (
+        f"psi_z(q, z) has rank below m = {psi_z.shape[1]} at q = {place[0]}, z = {place[1]}{known}: a change of z "
+        f"along {' + '.join(words)} moves no velocity, so its rate is not determined. The constraint itself has no "
+        "tangent there; start at another state, or choose other parameters z if only they are singular."
+    )
+
+
+@jax.jit
+def _directions(system: NonlinearSystem, q: Array, z: Array) -> Array:
+    return jax.vmap(lambda q, z: directions(system, q, z))(q, z)
+
+
+def met_singular_state(
+    system: System, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int
+) -> RunFailed | None:
+    """A failure if the path through the nodes (q, z) meets a singular state at a node or between two of them.
+
+    Between nodes z goes in a straight line, and an encounter nearer than a thousandth of the way is one: a run cannot
+    tell it from a state that it hits. Of a run with save_every > 1 the saved nodes are looked at.
+    """
+    if not isinstance(system, NonlinearSystem) or len(q) < 2:
+        return None
+    if isinstance(system, FromNonlinearConstraints):
+        return left_chart(system, q, z, t, finished, save_every)
+    psi_z = np.asarray(_directions(system, q, z))
+    if not np.all(np.isfinite(psi_z)):
+        return None  # a step has failed, and is told of as such
+    scale = np.maximum(np.linalg.norm(psi_z[1:], axis=1), np.linalg.norm(psi_z[:-1], axis=1))
+    scale = np.where(scale > 0, scale, 1.0)[:, None, :]
+    least = np.linalg.svd(psi_z[:-1] / scale, compute_uv=False)[:, -1]
+    change = np.linalg.norm((psi_z[1:] - psi_z[:-1]) / scale, axis=(1, 2))
+    for k in np.flatnonzero(least <= 2 * change):
+        where, nearest = _nearest(system, (q[k], z[k]), (q[k + 1], z[k + 1]), scale[k])
+        if nearest < UNRESOLVED:
+            at_q, at_z = ((1 - where) * a[k] + where * a[k + 1] for a in (q, z))
+            there = np.asarray(directions(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale[k]
+            lost = np.linalg.svd(there)[2][-1] / scale[k][0]
+            return SingularState(
+                f"in step {(finished + k) * save_every + 1} (t = {(1 - where) * t[k] + where * t[k + 1]:.6g}) the "
+                f"motion meets a singular state, or passes it too closely for this step: "
+                f"{_sentence(system, there, lost, at_q, at_z)} What is in .trajectory means nothing from there on."
+            )
+    return None
+
+
+@jax.jit
+def _margins(system: FromNonlinearConstraints, q: Array, z: Array) -> Array:
+    def margin(q: Array, z: Array) -> Array:
+        return system.chart.margin(jax.jacfwd(system.constraint, 1)(q, system.velocity(q, z)))
+
+    return jax.vmap(margin)(q, z)
+
+
+def left_chart(
+    system: FromNonlinearConstraints, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int
+) -> FrameDegenerates | None:
+    """A failure where the coordinates z that the library chose come to a fold; singular states of C are there too."""
+    margins = np.asarray(_margins(system, q, z))
+    margins = margins * np.sign(margins[0])
+    lost = np.flatnonzero(~(margins > FOLD))
+    if not len(lost):
+        return None
+    k = int(lost[0])
+    return FrameDegenerates(_CHART_ENDS.format(f"step {(finished + k) * save_every} (t = {t[k]:.6g})", margins[k]))
+
+
+_CHART_ENDS = (
+    "{}: the coordinates z on the constraint, chosen where the run started, end here (margin {:.1e}, at the start at "
+    "most 1), or the constraint itself is singular. Go on from an earlier node, where new ones are chosen: "
+    "simulate(system, q=traj.q[k], v=traj.v[k], ...) with traj = error.trajectory and the system as "
+    "from_nonlinear_constraints made it."
+)
+
+
+def _nearest(system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndarray) -> tuple[float, float]:
+    """Where between two nodes the least singular value of psi_z, scaled, is smallest, and that value."""
+    low, high = 0.0, 1.0
+    for _ in range(4):
+        s = (low + (high - low) * POINTS)[:, None]
+        q, z = ((1 - s) * a[None] + s * b[None] for a, b in zip(start, end, strict=True))
+        sizes = np.linalg.svd(np.asarray(_directions(system, q, z)) / scale, compute_uv=False)[:, -1]
+        best = int(np.argmin(sizes))
+        width = (high - low) / (len(POINTS) - 1)
+        where = float(s[best, 0])
+        low, high = max(0.0, where - width), min(1.0, where + width)
+    return where, float(sizes[best])
+
+
+def explained(system: NonlinearSystem, q: Any, z: Any, h: float, where: str) -> RunFailed | None:
+    """The failure of a step that Newton's method could not solve, where a singular state or the chart is the reason."""
+    q, z = jnp.asarray(q), jnp.asarray(z)
+    if isinstance(system, FromNonlinearConstraints):
+        margin = abs(float(_margins(system, q[None], z[None])[0]))
+        return None if margin > FEW_STEPS_LEFT else FrameDegenerates(_CHART_ENDS.format(where, margin))
+    qdot, zdot = (np.asarray(a) for a in _field(system, q, z))
+    if not np.all(np.isfinite(zdot)):
+        return None
+    # The step aimed about there; a state that is singular within twice that way is what it could not pass.
+    start, end = (np.asarray(q), np.asarray(z)), (np.asarray(q) + 2 * h * qdot, np.asarray(z) + 2 * h * zdot)
+    both = np.asarray(_directions(system, *(np.stack(pair) for pair in zip(start, end, strict=True))))
+    scale = np.max(np.linalg.norm(both, axis=1), axis=0)[None]
+    scale = np.where(scale > 0, scale, 1.0)
+    share, nearest = _nearest(system, start, end, scale)
+    if nearest > CLOSE:
+        return None
+    at_q, at_z = ((1 - share) * a + share * b for a, b in zip(start, end, strict=True))
+    there = np.asarray(directions(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale
+    lost = np.linalg.svd(there)[2][-1] / scale[0]
+    return SingularState(
+        f"{where} goes into a singular state, or too near to one for this step: "
+        f"{_sentence(system, there, lost, at_q, at_z)} What was computed is in .trajectory."
+    )
+
+
+_field = jax.jit(vector_field)

@@ -1,0 +1,172 @@
+"""What moves: System, the contract of all systems; `constructors.py` makes them from plain functions."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel.mechanics import frames
+
+
+@dataclasses.dataclass(frozen=True)
+class Invariant:
+    """A function of (q, xi) that the continuous motion keeps, and how the default scheme keeps it.
+
+    `kept` is "exact" (to round-off), "bounded" (oscillates, no drift) or "continuous" (nothing is claimed
+    of the discrete motion). `assumes` names the methods and attributes on which it rests, None for all: a subclass that
+    has its own in the place of one of them does not inherit the invariant; see `System.invariants`.
+    """
+
+    function: Callable[[Array, Array], Array]
+    kept: str
+    assumes: tuple[str, ...] | None = None
+
+    def __call__(self, q: Array, xi: Array) -> Array:
+        return self.function(q, xi)
+
+
+# What a subclass may have of its own without touching the motion: it describes, checks or draws.
+DESCRIPTION = frozenset(
+    ("coordinates", "velocities", "units", "invariants", "symmetries", "check", "check_start", "sample", "shapes")
+    + ("scenery", "normals", "rim", "contact_force", "singular", "holonomic", "redundant", "frame_margins")
+)
+
+
+def overridden(system_class: type, base: type) -> set[str]:
+    """What of `base` the classes between it and `system_class` have replaced by their own, parameters and what only
+    describes apart."""
+    between = system_class.__mro__[: system_class.__mro__.index(base)]
+    own = {name for one in between for name in vars(one) if not name.startswith("__") and hasattr(base, name)}
+    return own - DESCRIPTION - {field.name for field in dataclasses.fields(base)}
+
+
+# What decides how a system moves; a family's further parts (a shape, moments) are read where they are used.
+MECHANICS = frozenset(("rank", "lagrangian", "frame", "structure", "slip", "force"))
+ENERGIES = frozenset(("kinetic_energy", "potential_energy", "_energies"))
+
+
+def contact_law(system: Any) -> Callable[[Array, Array], Array] | None:
+    """`contact_force(q, xi)` of a system that has one, unless a subclass has changed the forces behind it."""
+    owner = next((one for one in type(system).__mro__ if "contact_force" in vars(one)), None)
+    if owner is None or overridden(type(system), owner) & (MECHANICS | ENERGIES):
+        return None
+    return system.contact_force
+
+
+def _inherited(declare: Callable, base: type) -> Callable:
+    """`declare`, the method `invariants` of `base`, without what a subclass's own methods make untrue."""
+
+    @wraps(declare)
+    def invariants(self: Any) -> dict[str, Invariant]:
+        changed = overridden(type(self), base)
+        declared = declare(self).items()
+        return {name: it for name, it in declared if not (changed if it.assumes is None else changed & {*it.assumes})}
+
+    return invariants
+
+
+class System(Pytree):
+    """A mechanical system: Lagrangian l(q, xi), frame qdot = Psi(q) xi, and the rank m of D = span(u_1..u_m).
+
+    Subclass it with float fields (its physical parameters: leaves, so that new values never recompile), `rank`,
+    `lagrangian` and `frame`. `structure`, `slip` and `force` have defaults: the bracket of the frame by autodiff,
+    no slip, no force. Override `structure` where the fields are dependent as vectors and the bracket is that of an
+    algebra (advected coordinates) or where N < n (reduced systems).
+
+    >>> import jax.numpy as jnp, discrete_hamel as dh
+    >>> class KnifeEdge(dh.System):
+    ...     mass: float = 1.0
+    ...     rank = 2
+    ...     velocities = ("omega", "forward", "sideways")
+    ...     def lagrangian(self, q, xi):
+    ...         return 0.5 * self.mass * (xi @ xi)
+    ...     def frame(self, q):
+    ...         c, s = jnp.cos(q[0]), jnp.sin(q[0])
+    ...         return jnp.array([[1.0, 0, 0], [0, c, -s], [0, s, c]])
+    >>> dh.simulate(KnifeEdge(mass=2.0), q=[0.0, 0, 0], xi=[1.0, 0.5], h=0.1, steps=10).q.shape
+    (11, 3)
+    """
+
+    rank: ClassVar[Any]  # an int, as class attribute or, where it varies, as static field
+    coordinates: ClassVar[tuple[str, ...]] = ()  # names of q, for messages, plots and tables
+    velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
+    units: ClassVar[Mapping[str, str]] = {}  # by name: of coordinates, velocities, parameters, invariants; see units.py
+    in_velocities: ClassVar[Any] = None  # L(q, v), where the Lagrangian is given so: then no frame has to be inverted
+    clock: ClassVar[Any] = None  # index of the coordinate that is time, t' = 1, if there is one
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "invariants" in vars(cls):
+            cls.invariants = _inherited(cls.invariants, cls)  # type: ignore[method-assign]
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        """l(q, xi), xi with all n components: vary first, constrain after."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method lagrangian(self, q, xi)")
+
+    def frame(self, q: Array) -> Array:
+        """Psi(q), N x n, whose columns are the fields u_1..u_n."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method frame(self, q)")
+
+    def structure(self, q: Array) -> Array:
+        """c[k, i, j] of [u_i, u_j] = c^k_ij u_k."""
+        return frames.structure_functions(self.frame, q)
+
+    def slip(self, q: Array) -> Array:
+        """b(q) of the affine constraint xi^U = b(q), n - m components."""
+        return jnp.zeros(jax.eval_shape(self.frame, q).shape[1] - self.rank)
+
+    def force(self, q: Array, xi: Array) -> Array:
+        """Non-conservative force, as the n-covector of its components along u_1..u_n."""
+        return jnp.zeros_like(xi)
+
+    def holonomic(self, q: Array) -> Array:
+        """g(q), whose zeros are the positions where q has more numbers than there are directions to move in.
+
+        |gamma|^2 - 1 of a direction, R^T R - 1 of a rotation: one row a relation, independent, each of the size of the
+        relative error of q. The frame moves along g = 0. Runs start there (`dh.project` leads there); none: no rows.
+        """
+        return jnp.zeros(0)
+
+    def invariants(self) -> dict[str, Invariant]:
+        """What the continuous motion keeps, by name; see Invariant.
+
+        A subclass that overrides a method on which an inherited invariant rests loses that invariant, also through
+        `super().invariants()`: with another Lagrangian another energy is kept (`traj.energy` is always that of the
+        system at hand), and a momentum of the old one perhaps not at all. Declare what is kept anew.
+        """
+        return {}
+
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
+        """Infinitesimal symmetries by name, each a generator q -> N-vector that keeps the Lagrangian and D."""
+        return {}
+
+    def check(self) -> None:
+        """Refuse impossible parameters with a sentence; called before a run, with concrete values."""
+
+    def check_start(self, q: Array) -> None:
+        """Refuse a place to start from with a sentence; called after `check`, with concrete values."""
+
+    @property
+    def brackets_by_autodiff(self) -> bool:
+        """Whether `structure` is the default, so that contractions with it need not form it."""
+        return type(self).structure is System.structure
+
+    @property
+    def redundant(self) -> bool:
+        """Whether `holonomic` says what some of the coordinates satisfy."""
+        return type(self).holonomic is not System.holonomic
+
+    def at(self, q: Array) -> "System":
+        """The system ready for a run that starts at q; itself, unless its frame is yet to be chosen."""
+        return self
+
+    def frame_margins(self, q: Any) -> np.ndarray:
+        """At each of several q, how far from degenerate a frame built by the library is: 0 there, and of the other
+        sign beyond; at most 1. The user's own frames are the user's: 1."""
+        return np.ones(len(q))

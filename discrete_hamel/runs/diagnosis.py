@@ -1,0 +1,145 @@
+"""Why a run stopped: each failure says which step, where, how far off, which equation, and what to try."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.errors import FrameDegenerates, NewtonFailed, RunFailed, RunInterrupted
+from discrete_hamel._support.inputs import in_short
+from discrete_hamel.mechanics import frames
+from discrete_hamel.mechanics.newton import Report, newton
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.singular_states import explained
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme, State
+
+DEGENERATE = 1e8  # condition at which a frame is as good as singular
+
+
+@jax.jit
+def _first_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array]:
+    """The residual at the guess, and the step's size: of a field of many points no more, its Jacobian being dense."""
+    scheme, state, h = scheme.unsolved(system, state, h)
+    return scheme.residual(system, state, h, scheme.guess(system, state, h)), h
+
+
+@jax.jit
+def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array, Array, Array]:
+    scheme, state, h = scheme.unsolved(system, state, h)
+
+    def residual(z: Array) -> Array:
+        return scheme.residual(system, state, h, z)
+
+    guess = scheme.guess(system, state, h)
+    z, _ = newton(residual, guess)
+    fields = jnp.eye(len(state.q)) if isinstance(system, NonlinearSystem) else system.frame(state.q)
+    return residual(z), residual(guess), fields, h
+
+
+def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: int, report: Report) -> RunFailed:
+    """The failure of the step after `steps` good ones."""
+    many = frames.many(state.q)
+    if many:
+        at_guess, size_of_step = (np.asarray(a) for a in _first_try(system, scheme, state, h))
+    else:
+        at_end, at_guess, psi, size_of_step = (np.asarray(a) for a in _last_try(system, scheme, state, h))
+    clock = scheme.time(state)
+    t = steps * float(h) if clock is None else float(clock)
+    where = f"step {steps + 1} (from t = {t:g} with h = {float(size_of_step):g})"
+    if isinstance(system, NonlinearSystem):
+        reason = explained(system, state.q, state.p, float(size_of_step), where)
+        if reason is not None:
+            return reason
+    position = f"q = {np.array2string(np.asarray(state.q), precision=6, separator=', ')}"
+    if not np.all(np.isfinite(at_guess)):
+        row = int(np.flatnonzero(~np.isfinite(at_guess))[0])
+        return NewtonFailed(
+            f"{where}: {scheme.equation(system, row)} is not finite already at the first guess, near {position}. The "
+            "Lagrangian, frame, structure, slip or force returns NaN or inf there: a pole of the coordinates, a "
+            "division by zero, or a step that jumps out of their domain. Look at that point, or try a smaller h."
+        )
+    remedy = "Try a smaller step" + (f", h = {float(h) / 4:g} say" if clock is None else " density")
+    remedy += "; what was computed is in .trajectory."
+    if many:
+        left = f"a residual of norm {float(report.residual):.1e}"
+        return NewtonFailed(
+            f"{where}: Newton's method left {left} after {int(report.iterations)} iterations, near {position}. {remedy}"
+        )
+    size = np.where(np.isfinite(at_end), np.abs(at_end), np.inf)
+    row = int(np.argmax(size))
+    left = f"a residual of {size[row]:.1e}" if np.isfinite(size[row]) else "values that are not finite"
+    message = (
+        f"{where}: Newton's method left {left} after {int(report.iterations)} iterations, worst in "
+        f"{scheme.equation(system, row)}, near {position}. "
+    )
+    bad = frames.condition(psi[:, : system.rank])
+    if bad > DEGENERATE:
+        message += f"The frame is nearly singular there (condition {bad:.1e}): change coordinates or fields. "
+    return NewtonFailed(message + remedy)
+
+
+def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
+    """A failure if some node's momentum has no velocity; xi from node `finished` + 1 on, t from one before."""
+    if np.isfinite(xi).all():
+        return None
+    bad = np.flatnonzero(~np.all(np.isfinite(xi), axis=1))
+    k = finished + int(bad[0]) + 1
+    return NewtonFailed(
+        f"after step {k * save_every} (t = {t[bad[0] + 1]:g}) no velocity belongs to the momentum: the Lagrangian has "
+        "become degenerate there, d2l/dxi2 is singular on the constraint. What was computed is in .trajectory."
+    )
+
+
+def overflown(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
+    """A failure if products of some node's q and xi are too large for a float; all from node `finished` on."""
+    with np.errstate(over="ignore"):
+        if np.isfinite((np.abs(q).max(initial=0.0) * np.abs(xi).max(initial=0.0)) ** 2):
+            return None
+        sizes = (np.abs(q).max(axis=1, initial=0.0) * np.abs(xi).max(axis=1)) ** 2  # reduced: no q
+    bad = np.flatnonzero(~np.isfinite(sizes))
+    if not len(bad):
+        return None
+    k = int(bad[0])
+    return NewtonFailed(
+        f"at step {(finished + k) * save_every} (t = {t[k]:g}) q reaches {np.abs(q[k]).max(initial=0.0):.1e} and xi "
+        f"{np.abs(xi[k]).max():.1e}, whose products no float holds. Choose other units, or look for a runaway motion."
+    )
+
+
+def lost_frame(system: System, q: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> FrameDegenerates | None:
+    """A failure if a frame built from constraints has degenerated at, or between, the nodes q[1:], q[0] being good.
+
+    Both q and t are from node `finished` on.
+    """
+    margins = system.frame_margins(q)
+    lost = np.flatnonzero(~(margins * np.sign(margins[0]) > 1 / DEGENERATE))
+    if not len(lost):
+        return None
+    k = finished + int(lost[0])
+    return FrameDegenerates(
+        f"before step {k * save_every} (t = {t[lost[0]]:g}) the frame built from the constraints "
+        f"degenerates (margin {margins[lost[0]]:.1e}, at the start {margins[0]:.1e}): its fields no longer span "
+        "the motions that the constraints allow. Go on from an earlier node, where a new frame is chosen: "
+        "simulate(system, q=traj.q[k], v=traj.v[k], ...) with traj = error.trajectory, or give a frame of your own "
+        "that is good everywhere (from_velocities)."
+    )
+
+
+def raised(error: Exception, steps: int, asked: int, h: Array) -> RunFailed:
+    """The failure of a chunk in which something raised: a callback of the user's functions, or the machine."""
+    failure = RunFailed(
+        f"between steps {steps + 1} and {steps + asked} (from t = {steps * float(h):g}) an exception ended the run: "
+        f"{in_short(error)}. If the system's functions call back to Python, look there; what was "
+        "computed is in .trajectory."
+    )
+    failure.__cause__ = error
+    return failure
+
+
+def interrupted(steps: int, of: int) -> RunInterrupted:
+    """What Ctrl-C ends a run with."""
+    return RunInterrupted(
+        f"interrupted after {steps} of {of} steps; what was computed is in .trajectory, and a run with a store goes "
+        "on with resume=True."
+    )

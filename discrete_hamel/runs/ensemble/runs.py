@@ -1,0 +1,205 @@
+"""ensemble: many members through one scheme, in blocks, by all cores and all processes."""
+
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from discrete_hamel._support.errors import RunInterrupted
+from discrete_hamel._support.progress import Progress
+from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.lanes.lane_choice import bundle_for
+from discrete_hamel.compiler.step.stepper import in_steps
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs import validation as checks
+from discrete_hamel.runs.ensemble import plain, processes, reductions
+from discrete_hamel.runs.ensemble.batches import Batch, Task
+from discrete_hamel.runs.ensemble.members import Members, gathered
+from discrete_hamel.runs.ensemble.placement import Blocks
+from discrete_hamel.runs.ensemble.reasons import Why
+from discrete_hamel.runs.ensemble.reductions import Reduction
+from discrete_hamel.runs.ensemble.results import Contents, contents, dataset
+from discrete_hamel.runs.ensemble.store import Shards, manifest
+from discrete_hamel.runs.ensemble.threads import by_all_cores
+from discrete_hamel.runs.simulation import _warn_of_float32
+from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.scheme import Scheme
+
+BLOCK = 2048  # members, at most, that one core takes at a time, and that a chunk of a store holds
+CAPACITY = 64  # nodes that a call gives at most
+
+
+def ensemble(
+    system: System | Sequence[System],
+    q: Any,
+    xi: Any = None,
+    *,
+    v: Any = None,
+    h: Any,
+    steps: int,
+    scheme: Scheme | None = None,
+    save_every: int | None = None,
+    reduction: Reduction | None = None,
+    store: Any = None,
+    resume: bool = False,
+    workers: int | None = None,
+    progress: bool = True,
+    compiled: bool = True,
+) -> Any:
+    """Many runs side by side, as an xarray.Dataset over `member`: over initial data, and the system's parameters.
+
+    Whatever differs has a leading axis of members: q, xi (or v), and any of the system's parameters; or `system` is a
+    list (which leaves no doubt: three masses of three members could also be one member's). Kept is the last node; with
+    `save_every` the first and each so-many-th; with a `Reduction` what that makes of them. A member that fails does not
+    stop the others: it has NaN from there on (a reduction keeps what it had), a `failure` and a `reason`.
+
+    The members are run in blocks, by `workers` threads (one a core if nothing is said). With `store`, the path of a
+    Zarr store, each block is written when it is done, and `resume=True` leaves out those that are there. Under
+    `python -m discrete_hamel.cli.launch` the processes of many machines share the blocks of one store. Data that are
+    sharded over devices (jax.Arrays, over their first axis) are run where they are, and results come back sharded so.
+
+    >>> import numpy as np, discrete_hamel as dh
+    >>> sleighs = dh.systems.ChaplyginSleigh(offset=np.linspace(0.1, 0.5, 5))
+    >>> runs = dh.ensemble(sleighs, q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=100)
+    >>> runs.q.sel(coordinate="theta").shape, runs.reason.values.any()
+    ((5, 1), np.False_)
+    """
+    scheme = DiscreteHamel() if scheme is None else scheme
+    if not isinstance(scheme, Scheme):
+        raise TypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
+    if resume and store is None:
+        raise ValueError("resume is about a store; give its path: store='runs.zarr'.")
+    steps = checks.count("steps", steps, 1)
+    every = steps if save_every is None else checks.count("save_every", save_every, 1)
+    if steps % every:
+        raise ValueError(f"steps = {steps} is not a multiple of save_every = {every}, so the last node would be lost.")
+    h = checks.step_size(h)
+    if checks.traced(system, scheme, q, xi, v, h):
+        raise ValueError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
+    _warn_of_float32(h)
+    workers = cores() if workers is None else checks.count("workers", workers, 1)
+    team = processes.team(store)
+    members = gathered(system, q, xi, v, BLOCK, team)
+    scheme = checks.canonical(scheme.fitted(members.lead.system))
+    run = Run(members, scheme, h, steps, every, save_every is not None, reduction, workers, compiled)
+    attributes = {"path": run.path, "path_reason": run.why_plain, "h": float(h), "scheme": repr(scheme)}
+    own, progress = members.place.own, progress and team.first
+    if store is None:
+        results = run.results(team.share(run.blocks(), own), None, progress)
+        return dataset(run.contents, members.place.together(run.contents, results, team), attributes)
+    with closing(Shards(store, run.contents, run.manifest(team), len(members), resume, team)) as shards:
+        run.results(team.share(shards.missing() if team.first else [], own), shards.write, progress)
+        team.all_done()
+    return shards.opened(attributes)
+
+
+class Run:
+    """How an ensemble is run: its blocks, and what each gives."""
+
+    def __init__(
+        self,
+        members: Members,
+        scheme: Scheme,
+        h: Any,
+        steps: int,
+        every: int,
+        first_too: bool,
+        reduction: Reduction | None,
+        workers: int,
+        compiled: bool,
+    ) -> None:
+        self.members, self.reduction, self.nodes, self.first_too = members, reduction, steps // every, first_too
+        self.workers, self.alone = workers, threading.Lock()
+        self.size = members.place.size
+        self.axes = members.axes
+        sample, q, xi = members.lead
+        kept = reductions.kept(reduction, sample, q, xi)
+        scheme.check(sample, jnp.asarray(q))
+        state = plain.begun((None,) * len(self.axes), sample, scheme, h, q[None], xi[None])
+        state = jax.tree.map(lambda leaf: leaf[0], state)
+        capacity = min(CAPACITY, self.nodes) if self.nodes == 1 else CAPACITY
+        leaves, common = jax.tree.leaves(sample), scalars(in_steps(scheme, h))
+        varying = tuple(
+            axis is not None for leaf, axis in zip(leaves, self.axes, strict=True) for _ in range(jnp.size(leaf))
+        )
+        varying += (False,) * len(common)
+        bundle = bundle_for(sample, scheme, state, h, varying, capacity, self.size) if compiled else "asked for"
+        self.widths = (state.q.shape[0], state.p.shape[0], len(xi))
+        self.path, self.why_plain = ("plain", bundle) if isinstance(bundle, str) else ("lanes", "")
+        self.task = Task(
+            scheme, h, every, None if isinstance(bundle, str) else bundle, capacity, self.size, sum(self.widths)
+        )
+        saved = np.arange(0 if first_too else 1, self.nodes + 1) * every
+        self.contents: Contents = contents(sample, self.widths, saved, h, kept, self.size)
+
+    def manifest(self, team: processes.Team) -> dict[str, Any]:
+        """What the results are made from."""
+        return manifest(self.members, self.task, self.nodes, self.first_too, self.reduction, team)
+
+    def blocks(self) -> list[int]:
+        """The numbers of all blocks."""
+        return list(range(-(-len(self.members) // self.size)))
+
+    def results(self, mine: Sequence[int], write: Any, progress: bool) -> Blocks:
+        """The blocks by number, or nothing if `write(number, block)` takes them."""
+        lengths = {number: min(self.size, len(self.members) - number * self.size) for number in mine}
+        done, steps = 0, self.nodes * self.task.every
+
+        def told(members: int) -> None:
+            nonlocal done
+            done += members
+            bar.at(done * steps)
+
+        with Progress(sum(lengths.values()) * steps, progress, unit="member-steps") as bar:
+            try:
+                return by_all_cores(self.block, lengths, self.workers, write, told)
+            except KeyboardInterrupt:
+                raise RunInterrupted(self._interrupted(done, write is not None)) from None
+
+    def _interrupted(self, done: int, stored: bool) -> str:
+        kept = "finished blocks are in the store; go on with resume=True" if stored else "give store=... to keep them"
+        return f"interrupted when {done} of {len(self.members)} members had been run; {kept}."
+
+    def block(self, number: int, part: range) -> dict[str, np.ndarray]:
+        """The arrays of part of a block of members."""
+        with self.alone:
+            system, q, xi, why = self.members.block(number, part)
+        batch = Batch(self.task, system, self.axes, q, xi, why)
+        parts: list[np.ndarray] = []
+        fold = None if self.reduction is None else reductions.Fold(self.reduction, self.axes, system, q, xi, self.size)
+        if self.first_too and fold is None:
+            first = np.concatenate([q, np.asarray(batch.states.p), xi], axis=1).T[None]
+            parts.append(np.where(batch.why == Why.WELL, first, np.nan))
+        for begin in range(0, self.nodes, self.task.capacity):
+            rows = batch.nodes(min(self.task.capacity, self.nodes - begin))
+            if fold is None:
+                parts.append(rows)
+            else:
+                fold.take(
+                    rows[:, : self.widths[0]], rows[:, -self.widths[2] :], batch.done - batch.begin, self.task.capacity
+                )
+        arrays = _split(np.concatenate(parts), self.widths) if fold is None else fold.arrays()
+        return arrays | {
+            "finished": np.ones(len(q), bool),
+            "failure": batch.why,
+            "residual": batch.residual,
+            "steps_done": batch.steps,
+            "iterations": batch.iterations,
+            "plain_steps": batch.plain_steps,
+        }
+
+
+def _split(rows: np.ndarray, widths: Iterable[int]) -> dict[str, np.ndarray]:
+    ends = np.cumsum(list(widths))[:-1]
+    members = np.ascontiguousarray(rows.transpose(2, 0, 1))
+    return dict(zip(("q", "p", "xi"), np.split(members, ends, axis=2), strict=True))
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

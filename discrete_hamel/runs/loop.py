@@ -1,0 +1,221 @@
+"""The two loops under `simulate`: a differentiable scan, and a chunked run on the host that never recompiles."""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from discrete_hamel._support.errors import RunFailed, RunInterrupted
+from discrete_hamel._support.inputs import explained
+from discrete_hamel._support.interrupts import stop_requests
+from discrete_hamel._support.progress import Progress
+from discrete_hamel.compiler.gradients.differentiable import compiled_for, follow
+from discrete_hamel.compiler.paths import chunk as compiled_chunk
+from discrete_hamel.compiler.paths import stepper_for
+from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.mechanics.newton import Report
+from discrete_hamel.mechanics.singular_states import met_singular_state
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs.diagnosis import (
+    failed_step,
+    interrupted,
+    lost_frame,
+    lost_velocity,
+    overflown,
+    raised,
+)
+from discrete_hamel.runs.record import Point, Record
+from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
+from discrete_hamel.schemes.scheme import Scheme, State, start, step
+
+CHUNK = 4096  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
+COORDINATES = 2**20  # that these nodes have at most all together: fields of many points take shorter calls
+FEW = 64  # after a failure of the compiled step the plain path goes on up to a multiple of so many intervals
+CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is longer
+
+
+@jax.jit
+def _start(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[State, tuple]:
+    state = start(system, scheme, q, xi, h)
+    return state, (state.q, state.p, xi)
+
+
+def traced(
+    system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int, compiled: bool
+) -> Trajectory:
+    """The run under jit, grad and vmap, by the compiled step where there is one; a failed step leaves NaN behind it."""
+    how = "asked for" if not compiled else compiled_for(system, scheme, q, xi, h) if intervals else "no steps"
+    if isinstance(how, str):
+        trajectory = scan(system, scheme, q, xi, h, intervals, save_every)
+        return trajectory.replace(report=trajectory.report.replace(reason=how))
+    state, first = _start(system, scheme, q, xi, h)
+    motion = follow(how, system, scheme, state, h, intervals, save_every)
+    nodes = motion.states.q, motion.states.p, motion.xi
+    q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
+    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)
+    final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
+    t = times(h, save_every, 0, intervals + 1)
+    return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)
+
+
+def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:
+    """The run as one differentiable scan; a failed step leaves NaN behind it, and its mark."""
+
+    def one(carry: tuple, _: Any) -> tuple[tuple, Any]:
+        state, well = carry
+        state, interval = step(system, scheme, state, h)
+        well = well & interval.report.converged
+        state = jax.tree.map(lambda leaf: jnp.where(well, leaf, jnp.nan), state)
+        return (state, well), interval
+
+    def several(carry: tuple, _: Any) -> tuple[tuple, Any]:
+        (state, well), interval = lax.scan(one, carry, length=save_every)
+        solves = interval.report
+        report = RunReport(well, jnp.max(solves.iterations), solves.residual[-1])
+        node = (state.q, state.p, scheme.velocity(system, state))
+        return (state, well), (node, scheme.time(state), jnp.where(well, interval.xi[-1], jnp.nan), report)
+
+    state, first = _start(system, scheme, q, xi, h)
+    (final, _), (nodes, clock, xi_mid, report) = lax.scan(several, (state, jnp.asarray(True)), length=intervals)
+    q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
+    t = times(h, save_every, 0, intervals + 1) if clock is None else jnp.concatenate([jnp.zeros(1, h.dtype), clock])
+    return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)
+
+
+def _length(q: Array) -> int:
+    """Nodes of a compiled call: of the shape of q alone, so that nothing recompiles."""
+    return max(1, min(CHUNK, COORDINATES // max(1, q.size)))
+
+
+def _per_call(stepper: Any, q: Array, save_every: int) -> int:
+    """Intervals that a call takes at most: native code, which has no room set aside, some tenths of a second."""
+    native = getattr(stepper, "run", None)
+    if native is None:
+        return max(1, min(_length(q), CHUNK_STEPS // save_every))
+    return max(1, min(COORDINATES // max(1, q.size), native.steps // save_every))
+
+
+@partial(jax.jit, static_argnames="length")
+def _chunk(
+    system: System, scheme: Scheme, state: State, h: Array, intervals: Array, save_every: Array, length: int = CHUNK
+) -> tuple[State, Array, Report, tuple, Any]:
+    """Up to `length` intervals of `save_every` steps each, ended early by a failed step; both numbers are traced.
+
+    Returns the last good state, the number of good steps, the report of the last step tried, what was saved, and the
+    times of the nodes where the scheme keeps them.
+    """
+    n = jax.eval_shape(scheme.velocity, system, state).shape[0]
+
+    def buffer(leaf: Array) -> Array:
+        return jnp.zeros((length, *leaf.shape), leaf.dtype)
+
+    well = Report(jnp.asarray(True), jnp.asarray(0), jnp.zeros((), h.dtype))
+    saved = (jax.tree.map(buffer, state), buffer(jnp.zeros(n)), jax.tree.map(buffer, well))
+
+    def one(carry: tuple) -> tuple:
+        state, done, _, (nodes, xi_mid, worst) = carry
+        new, interval = step(system, scheme, state, h)
+        solve, slot = interval.report, done // save_every
+        state = jax.tree.map(lambda a, b: jnp.where(solve.converged, a, b), new, state)
+        nodes = jax.tree.map(lambda kept, leaf: kept.at[slot].set(leaf), nodes, new)
+        worst = jax.tree.map(lambda kept, leaf: kept.at[slot].max(leaf), worst, solve)
+        return state, done + solve.converged, solve, (nodes, xi_mid.at[slot].set(interval.xi), worst)
+
+    def going(carry: tuple) -> Array:
+        _, done, solve, _ = carry
+        return (done < intervals * save_every) & solve.converged
+
+    state, done, solve, saved = lax.while_loop(going, one, (state, jnp.asarray(0), well, saved))
+
+    def velocity(k: Array, xi: Array) -> Array:
+        node = jax.tree.map(lambda leaf: leaf[k], saved[0])
+        return xi.at[k].set(scheme.velocity(system, node))
+
+    xi = lax.fori_loop(0, done // save_every, velocity, jnp.zeros((length, n), h.dtype))
+    return state, done, solve, (saved[0].q, saved[0].p, xi, *saved[1:]), scheme.time(saved[0])
+
+
+def _plain(system: System, scheme: Scheme, state: State, h: Array, ask: int, save_every: int) -> tuple:
+    """A chunk by the plain path: state, steps done, a solve that failed, the whole intervals saved, and their clock."""
+    counts = jnp.asarray(ask), jnp.asarray(save_every)
+    state, done, solve, saved, clock = _chunk(system, scheme, state, h, *counts, length=_length(state.q))
+    whole = int(done) // save_every
+    return state, int(done), None if solve.converged else solve, _first(saved, whole), _first(clock, whole)
+
+
+def _compiled(
+    stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int
+) -> tuple[tuple, bool]:
+    """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
+    state, whole, good, saved = compiled_chunk(stepper, _length(state.q), system, scheme, state, h, ask, every)
+    return (state, int(whole) * every, None, _first(saved, int(whole)), None), not good
+
+
+def _first(saved: Any, count: int) -> Any:
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], saved)
+
+
+def run(
+    system: System,
+    scheme: Scheme,
+    q: Array,
+    xi: Array,
+    h: Array,
+    intervals: int,
+    save_every: int,
+    progress: bool,
+    compiled: bool,
+    record: Record,
+) -> tuple[Trajectory, RunFailed | RunInterrupted | None]:
+    """The run on the host, chunk after chunk through one compiled function: what was computed, and what ended it.
+
+    Nothing depends on where chunks end, so that a run taken up again has the numbers of one never interrupted.
+    """
+    with explained(f"the start of {type(scheme).__name__}"):
+        state, first = _start(system, scheme, q, xi, h)
+    length, stepper = _length(q), "asked for"
+    if compiled:
+        stepper = stepper_for(length, system, scheme, state, h, reproducible=record.lasting)
+    path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
+    (state, finished, plain_until), last = record.begin(state, first, path)
+    failure: RunFailed | RunInterrupted | None = None
+    per_chunk = _per_call(stepper, q, save_every)
+    with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests() as stops:
+        while finished < intervals and failure is None and not record.failure:
+            ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False
+            try:
+                if isinstance(stepper, str):
+                    chunk = _plain(system, scheme, state, h, ask, save_every)
+                elif finished < plain_until:
+                    chunk = _plain(system, scheme, state, h, min(ask, plain_until - finished), save_every)
+                else:
+                    chunk, astray = _compiled(stepper, system, scheme, state, h, ask, save_every)
+            except Exception as error:  # the user's functions may do anything
+                failure = raised(error, finished * save_every, ask * save_every, h)
+                break
+            state, done, failed, saved, clock = chunk
+            whole, steps = done // save_every, finished * save_every + done
+            t = np.asarray(times(h, save_every, finished + 1, whole)) if clock is None else clock
+            if failed is not None:
+                failure = failed_step(system, scheme, state, h, steps, failed)
+            else:
+                at, track, velocities = (
+                    np.concatenate([a[None], b]) for a, b in zip(last, (t, saved[0], saved[2]), strict=True)
+                )
+                failure = (
+                    lost_velocity(saved[2], at, finished, save_every)
+                    or overflown(track, velocities, at, finished, save_every)
+                    or lost_frame(system, track, at, finished, save_every)
+                    or met_singular_state(system, track, velocities, at, finished, save_every)
+                )
+                last = at[-1], track[-1], velocities[-1]
+            finished += whole
+            plain_until = (finished // FEW + 1) * FEW if astray else plain_until
+            failure = record.add(t, saved, Point(state, finished, plain_until)) or failure
+            bar.at(steps)
+            if stops and finished < intervals and failure is None:
+                failure = interrupted(finished * save_every, intervals * save_every)
+    return record.ended(state, failure)

@@ -1,0 +1,101 @@
+"""What is asked of the initial state of a system with nonlinear constraints, before anything is traced."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel.mechanics import gibbs_appell
+from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
+from discrete_hamel.mechanics.singular_states import refuse_singular
+
+ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size
+
+
+def nonlinear_data(
+    system: NonlinearSystem, q: Array, z: Array | None, v: Array | None, concrete: bool
+) -> tuple[NonlinearSystem, Array, Array]:
+    """The system ready for a run, q, and z, checked; from z or from v = qdot."""
+    if isinstance(system, FromNonlinearConstraints) and system.chart is None and v is not None:
+        _length("v", v, len(q))
+        system = system.around(q, v)
+    _shapes(system, q)
+    if v is None:
+        assert z is not None
+        m = system.rank
+        if len(z) != m:
+            names = f": {', '.join(system.velocities)}" if system.velocities else ""
+            raise ValueError(f"z (given as xi) has {len(z)} components; it needs m = {m}{names}.")
+    else:
+        _length("v", v, len(q))
+        z = gibbs_appell.quasivelocities(system, q, v)
+    if not concrete:
+        return system, q, z
+    _finite(system, q, z)
+    if v is not None:
+        _reached(system, q, z, np.asarray(v))
+    refuse_singular(system, q, z)
+    return system, q, z
+
+
+def _length(name: str, value: Array, n: int) -> None:
+    if len(value) != n:
+        raise ValueError(f"{name} has {len(value)} components, q has {n}; {name} is qdot, one component a coordinate.")
+
+
+def _shapes(system: NonlinearSystem, q: Array) -> None:
+    m: Any = getattr(system, "rank", None)
+    n = len(q)
+    if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
+        raise ValueError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
+    z, v = jnp.zeros(m), jnp.zeros(n)
+    for name, function, second, want in (
+        ("velocity(q, z)", system.velocity, z, (n,)),
+        ("the Lagrangian L(q, qdot)", system.lagrangian, v, ()),
+        ("force(q, qdot)", system.force, v, (n,)),
+    ):
+        got = jax.eval_shape(function, q, second).shape
+        if got != want:
+            raise ValueError(
+                f"{name} must return {'a scalar, shape ()' if want == () else f'shape {want}'} for n = {n}, m = {m}; "
+                f"got shape {got}."
+            )
+
+
+def _finite(system: NonlinearSystem, q: Array, z: Array) -> None:
+    for name, value in zip(FACTS, _facts(system, q, z), strict=True):
+        if not np.all(np.isfinite(value)):
+            raise ValueError(
+                f"{name} is not finite at the initial data, q = {np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}"
+                f": {np.asarray(value).tolist()}. A pole, a division by zero or the root of a negative number are the "
+                "usual causes."
+            )
+
+
+FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", "dL/dq and the force")
+
+
+@jax.jit
+def _facts(system: NonlinearSystem, q: Array, z: Array) -> tuple[Array, ...]:
+    v = system.velocity(q, z)
+    return (
+        v,
+        gibbs_appell.directions(system, q, z),
+        system.lagrangian(q, v),
+        gibbs_appell.covector(system, q, z),
+        gibbs_appell.drive(system, q, z),
+    )
+
+
+def _reached(system: NonlinearSystem, q: Array, z: Array, v: np.ndarray) -> None:
+    miss = v - np.asarray(system.velocity(q, z))
+    worst, size = int(np.argmax(np.abs(miss))), float(np.max(np.abs(v)))
+    if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):
+        names = system.coordinates
+        name = names[worst] if worst < len(names) else f"q[{worst}]"
+        raise ValueError(
+            f"the initial velocity is off the constraint: no z gives it, and the nearest found misses row {worst}, the "
+            f"velocity of {name}, by {miss[worst]:.3g} (v is of size {size:.3g}). Give z, or correct v."
+        )

@@ -1,0 +1,71 @@
+"""The shapes of what a system's functions return, looked at before anything is computed."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.inputs import explained
+from discrete_hamel.mechanics.system import System
+
+# Under jit, which keeps what it has traced: a second run of a kind of system does not trace these again.
+_FRAME = jax.jit(lambda system, q: system.frame(q))
+_LAGRANGIAN = jax.jit(lambda system, q, xi: system.lagrangian(q, xi))
+_STRUCTURE = jax.jit(lambda system, q: system.structure(q))
+_SLIP = jax.jit(lambda system, q: system.slip(q))
+_FORCE = jax.jit(lambda system, q, xi: system.force(q, xi))
+
+
+def shapes(system: System, q: Array) -> tuple[int, int]:
+    """(n, m), after a look at the shapes of all that the system's functions return."""
+    psi = _shape("frame(q)", _FRAME, system, q)
+    names = getattr(system, "coordinates", ())
+    if len(psi.shape) == 2 and psi.shape[0] == len(names) != len(q):
+        raise ValueError(f"q has {len(q)} components; {type(system).__name__} has {len(names)}: {', '.join(names)}.")
+    if len(psi.shape) != 2 or psi.shape[0] != len(q):
+        raise ValueError(
+            f"frame(q) must be N x n with N = {len(q)}, one row a coordinate and one column a field, "
+            f"for q of length {len(q)}; got shape {psi.shape}."
+        )
+    n, m = psi.shape[1], getattr(system, "rank", None)
+    if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
+        raise ValueError(f"rank is {m!r}; it counts the free quasi-velocities and must be 1 to n = {n}.")
+    m = int(m)
+    if n > len(q) and system.brackets_by_autodiff:
+        raise ValueError(
+            f"frame(q) has {n} fields on {len(q)} coordinates, which cannot be independent, so their brackets do "
+            "not follow from the frame. Give structure(q), the structure functions c[k, i, j] (of a Lie algebra, say)."
+        )
+    xi = jax.ShapeDtypeStruct((n,), q.dtype)
+    for name, function, arguments, want in (
+        ("lagrangian(q, xi)", _LAGRANGIAN, (q, xi), ()),
+        ("structure(q)", _STRUCTURE, (q,), (n, n, n)),
+        ("slip(q)", _SLIP, (q,), (n - m,)),
+        ("force(q, xi)", _FORCE, (q, xi), (n,)),
+    ):
+        got = _shape(name, function, system, *arguments).shape
+        if got != want:
+            meaning = "a scalar, shape ()" if want == () else f"shape {want}"
+            raise ValueError(f"{name} must return {meaning} for n = {n}, rank = {m}; got shape {got}.")
+    return n, m
+
+
+def step_density(h: Any, q: Array, xi: Array) -> None:
+    """Refuses a step h(q, xi) that is not one number, or not positive at the start."""
+    if (shape := _shape("h(q, xi)", h, q, xi).shape) != ():
+        raise ValueError(f"h(q, xi) must return one number, the step's size; it returns shape {shape}.")
+    size = h(q, xi)
+    if not isinstance(size, jax.core.Tracer) and not (size > 0 and jnp.isfinite(size)):
+        raise ValueError(f"h(q, xi) is {float(size):g} at the start; the step's size must be positive and finite.")
+
+
+def _shape(name: str, function: Any, *arguments: Any) -> Any:
+    """Shape and type of what a function of a system returns: one array of real numbers, or a sentence."""
+    with explained(name):
+        value = jax.eval_shape(function, *arguments)
+    if not hasattr(value, "shape") or not jnp.issubdtype(value.dtype, jnp.floating):
+        kind = str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
+        raise ValueError(f"{name} must return an array of real numbers (floats); it returns {kind}.")
+    return value

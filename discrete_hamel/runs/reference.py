@@ -1,0 +1,80 @@
+"""The reference motion: (H) integrated by DOP853 at 1e-12, what every scheme is compared with."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from scipy.integrate import solve_ivp
+
+from discrete_hamel._support.errors import RunFailed
+from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints
+from discrete_hamel.mechanics.singular_states import left_chart
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs import validation as checks
+from discrete_hamel.runs.trajectory import Trajectory
+
+
+@jax.jit
+def _rate(system: System, y: Array, coordinates: Array) -> Array:
+    # `coordinates` only carries the length N in its shape.
+    q, free = jnp.split(y, [len(coordinates)])
+    velocity, acceleration = hamel.vector_field(system, q, free)
+    return jnp.concatenate([velocity, acceleration[: system.rank]])
+
+
+@jax.jit
+def _nodes(system: System, q: Array, free: Array) -> tuple[Array, Array]:
+    def node(q: Array, free: Array) -> tuple[Array, Array]:
+        return hamel.balance(system, q, free)[0], hamel.full(system, q, free)
+
+    return jax.vmap(node)(q, free)
+
+
+def reference(system: System, q: Any, xi: Any = None, *, v: Any = None, t: Any) -> Trajectory:
+    """The motion of (H) from (q, xi), or (q, v), at time 0, by DOP853 with tolerances 1e-12.
+
+    `t` is an array of times, at which the nodes are, or a final time T, for nodes at 0 and T.
+
+    >>> import discrete_hamel as dh
+    >>> exact = dh.reference(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], t=4.0)
+    >>> exact.q.shape
+    (2, 3)
+    """
+    system, q, xi = checks.initial_data(system, q, xi, v)
+    times = np.atleast_1d(np.asarray(t, float))
+    if np.ndim(t) == 0:
+        times = np.concatenate([[0.0], times])
+    steps = np.diff(times)
+    if (
+        times.ndim != 1
+        or not np.all(np.isfinite(times))
+        or not (np.all(steps > 0) or np.all(steps < 0) or not steps.any())
+    ):
+        raise ValueError("t must be a final time or finite times in order, all forward or all backward of 0.")
+    y0 = np.concatenate([q, xi[: system.rank]])
+    size = np.zeros(len(q))
+    samples = np.empty((len(times), len(y0)))
+    samples[times == 0] = y0
+    wanted = times[times != 0]
+    if len(wanted):
+        solution = solve_ivp(
+            lambda _, y: np.asarray(_rate(system, y, size)),
+            (0.0, wanted[-1]),
+            y0,
+            method="DOP853",
+            t_eval=wanted,
+            rtol=1e-12,
+            atol=1e-12,
+        )
+        if not solution.success:
+            reached = solution.t[-1] if len(solution.t) else 0.0
+            raise RunFailed(f"the reference integrator stopped after t = {reached:g}: {solution.message}")
+        samples[times != 0] = solution.y.T
+    q, free = np.split(samples, [len(q)], axis=1)
+    p, xi = (np.asarray(a) for a in _nodes(system, q, free))
+    if isinstance(system, FromNonlinearConstraints) and (failure := left_chart(system, q, xi, times, 0, 1)):
+        raise failure
+    return Trajectory(times, q, p, xi, None, None, system, None, None, None)

@@ -1,0 +1,70 @@
+"""What a run refuses in words, as a mark that a traced run carries: under jit, vmap and grad nothing can be raised.
+
+`report.refused` is a sum of the codes below, 0 if nothing is wrong; `report.refusals()` says them once they are
+numbers, and `trajectory.refusal()` is the very sentence of the refusal outside jit. A parameter is marked by what
+`systems.parameters` demands of it; a check that branches in Python cannot be made of a traced value.
+"""
+
+import contextlib
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from discrete_hamel.mechanics import frames
+from discrete_hamel.mechanics.manifold import off_manifold, slack
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.systems._blocks.parameters import demanded
+
+ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size; as in `checks`
+
+NOT_FINITE, NO_STEP, OFF_CONSTRAINT, PARAMETER, OFF_MANIFOLD = 1, 2, 4, 8, 16
+SENTENCES = {
+    NOT_FINITE: "initial data or parameters are not finite",
+    NO_STEP: "the step h is zero or not finite",
+    OFF_CONSTRAINT: "the initial velocity is off the constraint",
+    OFF_MANIFOLD: "the initial q is off what its redundant coordinates satisfy: dh.project gives the nearest point",
+    PARAMETER: "a parameter is impossible: system.check() says which",
+}
+
+
+def marks(system: System, scheme: Any, q: Array, xi: Array, h: Array, v: Any) -> Array:
+    """The codes of what is wrong with a run's data, summed; xi with all n components, v if that was given."""
+    numbers = [leaf for leaf in jax.tree.leaves((system, scheme, q, xi)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    finite = [jnp.all(jnp.isfinite(leaf)) for leaf in numbers]
+    wrong = {
+        NOT_FINITE: ~jnp.all(jnp.stack(finite)),
+        NO_STEP: (h == 0) | ~jnp.isfinite(h),
+        OFF_CONSTRAINT: _off_constraint(system, q, xi, v),
+        OFF_MANIFOLD: off_manifold(system, q) > slack(q),
+        PARAMETER: ~jnp.all(jnp.stack([jnp.asarray(True), *_demands(system)])),
+    }
+    return sum((jnp.where(bad, code, 0) for code, bad in wrong.items()), start=jnp.asarray(0))
+
+
+def sentences(refused: int) -> tuple[str, ...]:
+    """The sentences of a mark."""
+    return tuple(sentence for code, sentence in SENTENCES.items() if refused & code)
+
+
+def _off_constraint(system: System, q: Array, xi: Array, v: Any) -> Array:
+    """Whether xi^U is not the slip, or v not in the span of the frame; NaN counts elsewhere."""
+    if isinstance(system, NonlinearSystem):
+        if v is None:
+            return jnp.asarray(False)
+        return jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
+    slip = system.slip(q)
+    size = jnp.maximum(jnp.max(jnp.abs(xi)), jnp.max(jnp.abs(slip), initial=0.0))
+    off = jnp.any(jnp.abs(xi[system.rank :] - slip) > ON_CONSTRAINT * size)
+    if v is None:
+        return off
+    return off | jnp.any(jnp.abs(v - frames.moved(system, q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
+
+
+def _demands(system: System) -> list[Array]:
+    """What the system's check demands of traced parameters."""
+    with demanded() as demands, contextlib.suppress(jax.errors.JAXTypeError, jax.errors.JAXIndexError):
+        system.check()
+    return demands

@@ -1,0 +1,135 @@
+"""simulate: one verb that joins a System, a Scheme and initial data into a Trajectory."""
+
+import warnings
+from contextlib import closing, nullcontext
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from discrete_hamel._support.errors import PHYSICAL
+from discrete_hamel._support.inputs import explained
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs import refusals
+from discrete_hamel.runs import validation as checks
+from discrete_hamel.runs.contacts import warn_of_pull
+from discrete_hamel.runs.loop import run, traced
+from discrete_hamel.runs.output_shapes import step_density
+from discrete_hamel.runs.record import Memory
+from discrete_hamel.runs.storage.recording import Recording
+from discrete_hamel.runs.trajectory import Trajectory, marked
+from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
+from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.varying_step import TimeTransformed
+
+_warned_of_float32 = False
+
+
+def simulate(
+    system: System,
+    q: Any,
+    xi: Any = None,
+    *,
+    v: Any = None,
+    h: Any,
+    steps: int,
+    scheme: Scheme | None = None,
+    save_every: int = 1,
+    on_failure: str = "raise",
+    progress: bool = True,
+    store: Any = None,
+    resume: bool = False,
+    checkpoint_every: Any = None,
+    compiled: bool = True,
+) -> Trajectory:
+    """The trajectory from (q, xi), or (q, v = qdot), over `steps` steps of size h.
+
+    h may be a function h(q, xi) > 0 of where the motion is: the steps then follow it reversibly (`TimeTransformed`).
+
+    `xi` has the m free components or all n. `save_every` keeps each so-many-th node and memory to what is kept.
+    A step that cannot be solved raises NewtonFailed with the trajectory so far; `on_failure="mark"` returns instead,
+    with NaN after that step and `report.converged` False. Under jit, grad and vmap, where nothing can be raised, the
+    latter is what happens, and data that would be refused are marked: `report.refused`, `trajectory.refusal()`.
+    `compiled=False` takes the plain path, by which the compiled one is defined; `report.path` says which ran.
+
+    `store` is the path of a Zarr store that grows while the run goes on; the arrays of the trajectory stay there until
+    they are asked for. After `checkpoint_every` steps (an integer) or seconds (a float, or a timedelta; 10.0 if nothing
+    is said) what there is has become safe: whatever kills the run, `resume=True` goes on from there, bit for bit as if
+    nothing had happened, or says what differs from what made the store. Ctrl-C raises RunInterrupted with the
+    trajectory so far. `progress=False` silences the line that a terminal or notebook shows after a second. Where a
+    contact would have to pull, ContactLost warns, with the time.
+
+    >>> import discrete_hamel as dh
+    >>> traj = dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=100)
+    >>> bool(abs(traj.energy - traj.energy[0]).max() < 1e-13)
+    True
+    """
+    if scheme is None:
+        scheme = NonlinearMidpoint() if isinstance(system, NonlinearSystem) else DiscreteHamel()
+    steps, save_every = checks.count("steps", steps, 0), checks.count("save_every", save_every, 1)
+    if steps % save_every:
+        fewer = steps - steps % save_every
+        raise ValueError(
+            f"steps = {steps} is not a multiple of save_every = {save_every}, so the last node would not be saved; "
+            f"use steps = {fewer} or {fewer + save_every}."
+        )
+    if not isinstance(on_failure, str) or on_failure not in ("raise", "mark"):
+        raise ValueError(f"on_failure is {on_failure!r}; it is 'raise' or 'mark'.")
+    if not isinstance(system, System) or not isinstance(scheme, Scheme):
+        raise TypeError(
+            f"simulate takes a System and a Scheme (an instance: DiscreteHamel(), not the class); "
+            f"got {system!r} and {scheme!r}."
+        )
+    scheme = scheme.fitted(system)
+    density = h if callable(h) else None
+    if density is not None:
+        scheme, h = TimeTransformed(scheme, density), 1.0
+    h = checks.step_size(h)
+    _warn_of_float32(h)
+    system, q, xi = checks.initial_data(system, q, xi, v)
+    if density is not None:
+        step_density(density, q, xi)
+    if checks.traced(system, scheme, q, xi, h):
+        if store is not None:
+            raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")
+        system, scheme = checks.canonical(system), checks.canonical(scheme)
+        trajectory = traced(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
+        refused = refusals.marks(system, scheme, q, xi, h, None if v is None else checks.vector("v", v))
+        return trajectory.replace(report=trajectory.report.replace(refused=refused))
+    scheme, nodes = checks.canonical(scheme), steps // save_every + 1
+    checks.finite_parameters(scheme)
+    with explained(f"what {type(scheme).__name__} checks before a run"):
+        scheme.check(system, q)
+    if store is None and (resume or checkpoint_every is not None):
+        raise ValueError("resume and checkpoint_every are about a store; give its path: store='run.zarr'.")
+    with _record(store, system, scheme, q, xi, h, save_every, nodes, checkpoint_every, resume) as record:
+        trajectory, failure = run(system, scheme, q, xi, h, nodes - 1, save_every, progress, compiled, record)
+    warn_of_pull(trajectory, stacklevel=2)
+    if failure is None:
+        return trajectory
+    if on_failure == "mark" and isinstance(failure, PHYSICAL):
+        return marked(trajectory, nodes - 1)
+    failure.trajectory = trajectory
+    raise failure
+
+
+def _record(
+    store: Any, system: System, scheme: Scheme, q: Array, xi: Array, h: Array, save_every: int, *how: Any
+) -> Any:
+    """What the run is kept in, as a context: memory, or a store that is closed whatever happens."""
+    if store is None:
+        return nullcontext(Memory(system, scheme, h, save_every))
+    return closing(Recording(store, system, scheme, q, xi, h, save_every, *how))
+
+
+def _warn_of_float32(h: Array) -> None:
+    global _warned_of_float32
+    if h.dtype != jnp.float64 and not _warned_of_float32:
+        _warned_of_float32 = True
+        warnings.warn(
+            f"64-bit JAX is off, so this run is in {h.dtype}: invariants will hold to about 1e-7 only. "
+            "Unset JAX_ENABLE_X64 or set it to 1 before importing discrete_hamel.",
+            stacklevel=3,
+        )

@@ -1,0 +1,211 @@
+"""What came out: Trajectory, which says where each quantity lives (nodes or intervals)."""
+
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.pytrees import Pytree, static
+from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.system import System, contact_law
+from discrete_hamel.runs import refusals
+
+PIECE = 1 << 16  # nodes at which energy and invariants are evaluated at once
+
+
+def _known(array: Any) -> bool:
+    """Whether an array's numbers are in memory or in a store, rather than traced by jax or on its devices."""
+    return not isinstance(array, jax.Array) and hasattr(array, "__array__")
+
+
+class RunReport(Pytree):
+    """How the solves went, one entry an interval between saved nodes, and which path ran."""
+
+    converged: Any  # (K,) all steps of the interval
+    iterations: Any  # (K,) most of any step
+    residual: Any  # (K,) norm left by its last step
+    path: str = "plain"
+    reason: str = ""
+    refused: Any = None  # of a traced run, not 0 where its data would be refused outside jit: codes of `refusals`
+
+    def refusals(self) -> tuple[str, ...]:
+        """Why the data of a run under jit would be refused outside it, in sentences; of one run of a batch."""
+        return () if self.refused is None else refusals.sentences(int(self.refused))
+
+    def __repr__(self) -> str:
+        if isinstance(self.converged, jax.core.Tracer) or np.ndim(self.converged) != 1:
+            return f"RunReport(converged={self.converged}, path={self.path!r})"
+        if not len(self.converged):
+            return f"RunReport(no steps, path={self.path!r})"
+        failed = int(np.sum(~np.asarray(self.converged)))
+        counts = f"{len(self.converged) - failed} converged, {failed} failed"
+        iterations = f"iterations {int(np.min(self.iterations))} to {int(np.max(self.iterations))}"
+        left = np.asarray(self.residual)
+        residual = f"residual <= {np.max(left, where=np.isfinite(left), initial=0.0):.1e}"
+        refused = f", refused: {'; '.join(self.refusals())}" if self.refused is not None and self.refusals() else ""
+        return f"RunReport({counts}, {iterations}, {residual}, path={self.path!r}{refused})"
+
+
+@partial(jax.jit, static_argnums=0)
+def _along(function: Any, system: System, q: Array, xi: Array) -> Any:
+    return jax.vmap(partial(function, system))(q, xi)
+
+
+def invariants_at(system: System, q: Array, xi: Array) -> dict[str, Array]:
+    """Energy and the system's own invariants at one node, by name."""
+    values = {"energy": hamel.energy(system, q, xi)}
+    return values | {name: function(q, xi) for name, function in system.invariants().items()}
+
+
+def contact_force_at(system: Any, q: Array, xi: Array) -> Array:
+    """The normal force at one node, of a system that has a contact."""
+    return system.contact_force(q, xi)
+
+
+class Trajectory(Pytree):
+    """A computed motion: q, p, xi at K + 1 nodes, xi_mid and the report on the K intervals between them.
+
+    `final` is the scheme's state at the last node, from which a run can be continued; `system`, `scheme` and `h` are
+    what made it. For trajectories of `dh.reference`, which has no steps, scheme, h, xi_mid, report and final are None.
+    """
+
+    t: Any  # (K+1,)
+    q: Any  # (K+1, N)
+    p: Any  # (K+1, m)
+    xi: Any  # (K+1, n)
+    xi_mid: Any  # (K, n)
+    report: Any
+    system: System
+    scheme: Any
+    h: Any
+    final: Any
+    save_every: int = static(default=1)
+
+    def _evaluate(self, function: Any) -> Any:
+        if not _known(self.q):
+            return _along(function, self.system, self.q, self.xi)
+        # In pieces, so that memory does not grow with what is read from a store, and padded to a power of two, so that
+        # trajectories of many lengths share few compilations.
+        return concatenated([self._piece(function, k) for k in range(0, len(self.q), PIECE)])
+
+    def _piece(self, function: Any, begin: int) -> Any:
+        q, xi = self.q[begin : begin + PIECE], self.xi[begin : begin + PIECE]
+        nodes = len(q)
+        more = (1 << (nodes - 1).bit_length()) - nodes
+        q, xi = (np.pad(a, ((0, more), (0, 0)), mode="edge") for a in (q, xi))
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[:nodes], _along(function, self.system, q, xi))
+
+    @property
+    def v(self) -> Array:
+        """Coordinate velocities qdot = Psi xi at the nodes, (K+1, N)."""
+        return self._evaluate(hamel.velocities)
+
+    @property
+    def energy(self) -> Array:
+        """Energy at the nodes, (K+1,)."""
+        return self._evaluate(hamel.energy)
+
+    @property
+    def contact_force(self) -> Array | None:
+        """The normal force at the nodes, (K+1,), positive where the surface pushes; None without a surface."""
+        return None if contact_law(self.system) is None else self._evaluate(contact_force_at)
+
+    def invariants(self) -> dict[str, Array]:
+        """Energy and the system's own invariants at the nodes, by name."""
+        return self._evaluate(invariants_at)
+
+    def refusal(self) -> str:
+        """What `simulate` refuses this run's system, start or step with, where values are known; nothing if it does
+        not. For a run made under jit, which can only mark that (`report.refused`).
+        """
+        from discrete_hamel.runs import validation as checks
+
+        try:
+            checks.step_size(self.h)
+            system, q, _ = checks.initial_data(self.system, self.q[0], self.xi[0], None)
+            self.scheme.check(system, q)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        if not _known(self.t) or self.t.ndim != 1:
+            return f"Trajectory of {type(self.system).__name__}, traced by jax"
+        scheme = "reference" if self.scheme is None else f"{type(self.scheme).__name__}, h = {float(self.h):g}"
+        return (
+            f"Trajectory of {type(self.system).__name__}: {len(self)} nodes, t = {self.t[0]:g} to {self.t[-1]:g} "
+            f"({scheme})" + (f"\n{self.report!r}" if self.report is not None else "")
+        )
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset with named coordinates, velocities and invariants (needs xarray: the extra `archive`)."""
+        from discrete_hamel.runs.storage.archive import dataset
+
+        return dataset(self)
+
+    def save(self, path: Any) -> None:
+        """Write to a Zarr store that opens in xarray and with `dh.load` (needs the extra `archive`)."""
+        from discrete_hamel.runs.storage.archive import save
+
+        save(self, path)
+
+    def animate(self, path: Any, *, seconds: float | None = None, frames_a_second: float = 25.0) -> Any:
+        """Write a film of the body to `path` (.gif, .html or .mp4), in real time or within `seconds`; returns the path.
+
+        Frames come at a constant rate, whatever the step. GIF and MP4 need matplotlib (the extra `plots`), MP4 also
+        ffmpeg or the package imageio-ffmpeg, HTML needs nothing.
+        """
+        from discrete_hamel.drawing.films import film
+
+        return film(self, path, seconds=seconds, frames_a_second=frames_a_second)
+
+    def plot(self, draw: Any = None, *, ax: Any = None, **options: Any) -> Any:
+        """A figure of the path, the velocities and the invariants (needs matplotlib: the extra `plots`).
+
+        `draw` is another function of `dh.plots`, with its options: traj.plot(dh.plots.power_spectrum, of="theta").
+        """
+        from discrete_hamel.drawing.plots import overview
+
+        return (draw or overview)(self, ax=ax, **options)
+
+
+def concatenated(parts: list[Any]) -> Any:
+    """Chunks of equal trees joined along the first axis, as NumPy arrays; a single one as it is."""
+    if len(parts) == 1:
+        return jax.tree.map(np.asarray, parts[0])
+    return jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *parts)
+
+
+def times(h: Any, save_every: int, first: int, nodes: int) -> Any:
+    """t_k = (k save_every) h, k = first, ..., from the index: nothing is accumulated.
+
+    By NumPy where h is known: JAX would compile these few products for each new number of nodes.
+    """
+    index = np.arange(first, first + nodes) * save_every
+    return index * h if isinstance(h, jax.core.Tracer) else (index * np.asarray(h)).astype(h.dtype)
+
+
+def marked(trajectory: Trajectory, intervals: int) -> Trajectory:
+    """The trajectory at its full length: NaN after the failed step, and `report.converged` False there."""
+    missing = intervals - len(trajectory.xi_mid)
+
+    def fill(value: Any) -> Any:
+        return lambda leaf: np.concatenate([leaf, np.full((missing, *leaf.shape[1:]), value, leaf.dtype)])
+
+    q, p, xi, xi_mid = map(fill(np.nan), (trajectory.q, trajectory.p, trajectory.xi, trajectory.xi_mid))
+    report = trajectory.report
+    report = report.replace(
+        converged=fill(False)(report.converged),
+        iterations=fill(0)(report.iterations),
+        residual=fill(np.nan)(report.residual),
+    )
+    if trajectory.scheme.time(trajectory.final) is None:
+        t = np.asarray(times(trajectory.h, trajectory.save_every, 0, intervals + 1))
+    else:
+        t = fill(np.nan)(trajectory.t)
+    return trajectory.replace(t=t, q=q, p=p, xi=xi, xi_mid=xi_mid, report=report)

@@ -1,0 +1,259 @@
+"""What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
+
+import math
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.caches import Cache
+from discrete_hamel._support.inputs import explained, floats, short
+from discrete_hamel.mechanics import frames, hamel
+from discrete_hamel.mechanics.manifold import refuse_off_manifold
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs.many_coordinates import facts as facts_of_many
+from discrete_hamel.runs.many_coordinates import refuse_not_finite
+from discrete_hamel.runs.nonlinear_data import nonlinear_data
+from discrete_hamel.runs.output_shapes import shapes
+
+_shapes = Cache(most=500)  # by what they follow from
+SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
+ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
+
+
+def traced(*things: Any) -> bool:
+    """Whether jax traces any leaf: then values cannot be looked at, and only shapes are checked."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(things))
+
+
+def canonical(tree: Any) -> Any:
+    """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
+
+    def leaf(path: Any, value: Any) -> Any:
+        if isinstance(value, bool | np.bool_):
+            return jnp.asarray(value)
+        try:
+            array = jnp.asarray(value)
+        except (TypeError, ValueError, OverflowError):
+            where = f"the parameter {jax.tree_util.keystr(path).lstrip('.')} of {type(tree).__name__}"
+            raise ValueError(f"{where} must be a number, or an array of numbers; got {short(value)}.") from None
+        is_number = isinstance(value, int | float) or jnp.issubdtype(array.dtype, jnp.floating)
+        return jnp.asarray(array, float) if is_number else array
+
+    return jax.tree_util.tree_map_with_path(leaf, tree)
+
+
+def vector(name: str, value: Any) -> Array:
+    """A finite one-dimensional float array, or a sentence."""
+    array = floats(name, value)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, got shape {array.shape}; for many initial conditions use jax.vmap."
+        )
+    if not traced(array):
+        bad = np.flatnonzero(~np.isfinite(array))
+        if len(bad):
+            raise ValueError(f"{name}[{bad[0]}] is {float(array[bad[0]])}; initial data must be finite.")
+    return array
+
+
+def step_size(h: Any) -> Array:
+    """A finite step different from zero; negative steps run back in time."""
+    array = floats("h", h)
+    if array.ndim:
+        raise ValueError(f"h must be one number, got shape {array.shape}.")
+    if not traced(array) and (not math.isfinite(array) or float(array) == 0):
+        raise ValueError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
+    return array
+
+
+def count(name: str, value: Any, least: int) -> int:
+    """An integer not below `least`."""
+    try:
+        number = int(value.__index__())
+    except (AttributeError, TypeError):
+        raise ValueError(f"{name} must be an integer, got {value!r}.") from None
+    if number < least:
+        raise ValueError(f"{name} is {number}; it must be at least {least}.")
+    return number
+
+
+# It runs once, so that compiling is what it costs.
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
+    free = xi[: system.rank]
+    mu, force = hamel.balance(system, q, free)
+    return {
+        "frame(q)": system.frame(q),
+        "slip(q)": system.slip(q),
+        "the velocity qdot = frame(q) xi": system.frame(q) @ hamel.full(system, q, free),
+        "the Lagrangian": system.lagrangian(q, hamel.full(system, q, free)),
+        "dl/dxi": mu,
+        "the Hamel force (from the Lagrangian's derivative, structure and force)": force,
+        "inertia": hamel.inertia(system, q, free),
+    }
+
+
+def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
+    """The system ready at q, q, and xi with all n components, checked; `many_coordinates` says how where q is long."""
+    q = vector("q", q)
+    if (xi is None) == (v is None):
+        raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
+    concrete = not traced(system, q, xi, v)
+    if concrete:
+        system = canonical(system)
+        finite_parameters(system)
+        with explained(f"what {type(system).__name__} checks of its parameters"):
+            system.check()
+    if isinstance(system, NonlinearSystem):
+        z, velocity = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
+        return nonlinear_data(system, q, z, velocity, concrete)
+    with explained(f"{type(system).__name__} at the initial q"):
+        system = system.at(q)
+    tree = system, q
+    key = jax.tree.structure(tree), tuple((jnp.shape(a), jnp.result_type(a)) for a in jax.tree.leaves(tree))
+    n, m = _shapes.kept(key, lambda: shapes(system, q))
+    if v is not None:
+        v = vector("v", v)
+        if len(v) != len(q):
+            raise ValueError(f"v has {len(v)} components, q has {len(q)}; v is qdot, one component a coordinate.")
+        if len(q) < m:
+            raise ValueError(f"v cannot determine {m} free quasi-velocities from {len(q)} coordinates; give xi.")
+    else:
+        xi = vector("xi", xi)
+        if len(xi) not in (m, n):
+            raise ValueError(
+                f"xi has {len(xi)} components; it needs the {m} free ones (the slip is filled in) or all {n}"
+                + (f": {', '.join(system.velocities)}." if system.velocities else ".")
+            )
+    if concrete:
+        with explained(f"what {type(system).__name__} checks of the place where it starts"):
+            system.check_start(q)
+            refuse_off_manifold(system, q)
+    else:
+        return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
+    with explained("the system at the initial data"):
+        try:
+            found = (facts_of_many if frames.many(q) else _facts)(system, q, jnp.zeros(n) if xi is None else xi)
+        except ValueError as error:
+            if "compiler_options" not in str(error):  # JAX's word for a jit that is not the outermost
+                raise
+            raise ValueError(
+                "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
+                "given: hand it over as params=..., or put jax.jit around what is differentiated."
+            ) from None
+        facts = {name: np.asarray(value) for name, value in found.items()}
+    if frames.many(q):
+        refuse_not_finite(facts)
+    else:
+        _finite({"frame(q)": facts["frame(q)"]}, q)
+        _independent(system, facts["frame(q)"], q)
+        _finite(facts, q)
+        _regular(system, facts["inertia"])
+    if xi is None:
+        xi = _from_velocity(system, q, v, facts.get("frame(q)"))
+    elif len(xi) == m:
+        xi = jnp.asarray(np.concatenate([np.asarray(xi), facts["slip(q)"]]))
+    _on_constraint(system, np.asarray(xi), facts["slip(q)"])
+    return system, q, xi
+
+
+def _name(names: tuple[str, ...], letter: str, index: int) -> str:
+    return names[index] if index < len(names) else f"{letter}[{index}]"
+
+
+def finite_parameters(system: Any) -> None:
+    """Refuses NaN and infinity among the parameters of a system or scheme."""
+    for path, leaf in jax.tree_util.tree_leaves_with_path(system):
+        if jnp.issubdtype(np.asarray(leaf).dtype, jnp.floating) and not np.all(np.isfinite(leaf)):
+            where = jax.tree_util.keystr(path).lstrip(".")
+            raise ValueError(f"the parameter {where} of {type(system).__name__} is not finite: {leaf}.")
+
+
+def _finite(facts: dict[str, np.ndarray], q: Array) -> None:
+    for name, value in facts.items():
+        if not np.all(np.isfinite(value)):
+            raise ValueError(
+                f"{name} is not finite at the initial data, q = {np.asarray(q).tolist()}: {value.tolist()}. "
+                "A pole of the coordinates, a division by zero or the root of a negative number are the usual causes."
+            )
+
+
+def _independent(system: System, psi: np.ndarray, q: Array) -> None:
+    """Columns of the frame independent: all of them, or where the bracket is given those of D."""
+    columns = psi if system.brackets_by_autodiff else psi[:, : system.rank]
+    if columns.shape[1] > columns.shape[0]:
+        return  # a reduced system: N < m
+    scale = np.linalg.norm(columns, axis=0)
+    if np.all(scale > 0):
+        _, sizes, right = np.linalg.svd(columns / scale)
+        if sizes[-1] > SINGULAR * sizes[0]:
+            return
+        mix = right[-1] / scale
+    else:
+        mix = (scale == 0).astype(float)
+    # Advected coordinates lose rank at points (a vertical rod): there only a frame that is zero carries no motion.
+    if not system.brackets_by_autodiff and np.any(columns):
+        return
+    combination = " + ".join(f"{w:.3g} u_{i + 1}" for i, w in enumerate(mix / np.max(np.abs(mix))) if abs(w) > 1e-9)
+    raise ValueError(
+        f"frame(q) is singular at q = {np.asarray(q).tolist()}: {combination} = 0, so its rank is below {len(mix)}. "
+        "Choose fields that are independent here, other coordinates if this is a pole, or give structure(q) if the "
+        "fields are dependent everywhere (advected coordinates)."
+    )
+
+
+def _regular(system: System, mass: np.ndarray) -> None:
+    """M = d mu / d xi on D invertible, else the direction that carries no inertia."""
+    scale = np.sqrt(np.abs(np.diag(mass)))
+    scale[scale == 0] = 1.0
+    _, sizes, right = np.linalg.svd(mass / np.outer(scale, scale))
+    if sizes[-1] > SINGULAR * max(sizes[0], 1e-300):
+        return
+    direction = right[-1] / scale
+    direction /= np.max(np.abs(direction))
+    words = " + ".join(f"{w:.3g} {_name(system.velocities, 'xi', i)}" for i, w in enumerate(direction) if abs(w) > 1e-9)
+    raise ValueError(
+        f"the Lagrangian is degenerate on the constraint: motion along {words} carries no inertia "
+        f"(smallest singular value of d2l/dxi2, scaled, {sizes[-1]:.1e}), so its acceleration is not determined. "
+        "Add the missing mass or inertia, or remove that velocity from the rank."
+    )
+
+
+def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -> Array:
+    """xi, checked against v; psi is the frame, None where it is too large to be looked at."""
+    xi = hamel.quasivelocities(system, q, v)
+    if not np.all(np.isfinite(xi)) and frames.unmoved(system, q, v) is None:
+        # D's fields dependent at this point: any xi that gives v will do
+        psi = np.asarray(system.frame(q)) if psi is None else psi
+        slip, m = np.asarray(system.slip(q)), system.rank
+        xi = jnp.asarray(np.concatenate([np.linalg.lstsq(psi[:, :m], np.asarray(v) - psi[:, m:] @ slip)[0], slip]))
+    miss = np.asarray(v) - np.asarray(frames.moved(system, q, xi) if psi is None else psi @ np.asarray(xi))
+    worst = int(np.argmax(np.abs(miss)))
+    size = float(np.max(np.abs(v)))
+    if not abs(miss[worst]) <= ON_CONSTRAINT * max(size, 1e-300):
+        raise ValueError(
+            "no quasi-velocity gives this v: the nearest misses the velocity of "
+            f"{_name(system.coordinates, 'q', worst)} by {miss[worst]:.3g} (v is of size {size:.3g}). "
+            "v must lie in the span of the frame."
+        )
+    return xi
+
+
+def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray) -> None:
+    m = system.rank
+    off = xi[m:] - slip
+    if not len(off):
+        return
+    worst = int(np.argmax(np.abs(off)))
+    size = max(float(np.max(np.abs(xi))), float(np.max(np.abs(slip))), 1e-300)
+    if abs(off[worst]) > ON_CONSTRAINT * size:
+        raise ValueError(
+            f"the initial velocity is off the constraint: row {worst} demands "
+            f"{_name(system.velocities, 'xi', m + worst)} = {slip[worst]:.6g} and it is {xi[m + worst]:.6g}, off by "
+            f"{off[worst]:.3g}. Give the {m} free components of xi only, or correct the velocity."
+        )

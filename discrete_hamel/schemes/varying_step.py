@@ -1,0 +1,129 @@
+"""A step that varies along the run by reversible means only: nothing is ever rejected, tried again or estimated."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel.mechanics.hamel import full, vector_field
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Interval, Scheme
+
+
+class Paced(Pytree):
+    """The state of the scheme that steps, log sigma, the time, and the round-off in that."""
+
+    inner: Any
+    log_density: Array
+    t: Array
+    excess: Array
+
+    @property
+    def q(self) -> Array:
+        return self.inner.q
+
+    @property
+    def p(self) -> Array:
+        return self.inner.p
+
+    @property
+    def xi(self) -> Array:
+        return self.inner.xi
+
+
+class TimeTransformed(Scheme):
+    """Steps h sigma of another scheme, where sigma follows density(q, xi) > 0 by an integrating controller.
+
+        log sigma_{k+1/2} = log sigma_k + (h/2) s'(q_k, xi_k),  a step h sigma_{k+1/2},
+        log sigma_{k+1} = log sigma_{k+1/2} + (h/2) s'(q_{k+1}, xi_{k+1}),  sigma_0 = s(q_0, xi_0)
+
+    with s' = ds/dt of the density s along (H), since d log s / d tau = s' when dt = s d tau. It is explicit, sigma
+    stays positive, and the whole is symmetric when the scheme is; its order is the scheme's. sigma is s + O(h^2), an
+    integrated quantity: it may wander off on long runs of motions that are not their own reverse (docs/long_runs.md).
+    Hairer & Soderlind, SIAM J. Sci. Comput. 26 (2005) 1838, there for 1/sigma; HLW VIII.3.2
+
+    `simulate(..., h=density)` is `simulate(..., h=1, scheme=TimeTransformed(scheme, density))`.
+
+    >>> import discrete_hamel as dh
+    >>> sleigh, shorter_in_turns = dh.systems.ChaplyginSleigh(), lambda q, xi: 0.02 / (1 + xi[0] ** 2)
+    >>> traj = dh.simulate(sleigh, q=[0.1, 0, 0], xi=[1.5, -0.3], h=shorter_in_turns, steps=300)
+    >>> h = traj.t[1:] - traj.t[:-1]
+    >>> [round(float(step), 3) for step in (min(h), max(h))]
+    [0.006, 0.012]
+    """
+
+    scheme: Scheme
+    density: Callable
+
+    reference = "Hairer & Soderlind, SIAM J. Sci. Comput. 26 (2005) 1838"
+
+    @property
+    def order(self) -> Any:  # a class attribute elsewhere; here it depends on a field
+        return self.scheme.order
+
+    @property
+    def symmetric(self) -> Any:
+        return self.scheme.symmetric
+
+    @property
+    def conserves(self) -> Any:
+        """What the scheme conserves with any step."""
+        return self.scheme.conserves
+
+    @property
+    def frameless(self) -> Any:
+        return self.scheme.frameless
+
+    def fitted(self, system: System) -> Scheme:
+        fitted = self.scheme.fitted(system)
+        return self if fitted is self.scheme else TimeTransformed(fitted, self.density)
+
+    def check(self, system: System, q: Array) -> None:
+        self.scheme.check(system, q)
+
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> Paced:
+        density = self.density(q, xi)
+        zero = jnp.zeros((), q.dtype)
+        return Paced(self.scheme.start(system, q, xi, h * density), jnp.log(density), zero, zero)
+
+    def _slope(self, system: System, state: Any) -> Array:
+        """s' = ds/dt along (H) at a node."""
+        xi = self.scheme.velocity(system, state)
+        motion = vector_field(system, state.q, xi[: system.rank])
+        return jax.jvp(self.density, (state.q, full(system, state.q, xi)), motion)[1]
+
+    def _step_size(self, system: System, state: Paced, h: Array) -> tuple[Array, Array]:
+        log_density = state.log_density + h / 2 * self._slope(system, state.inner)
+        return log_density, h * jnp.exp(log_density)
+
+    def step(self, system: System, state: Paced, h: Array) -> tuple[Paced, Interval]:
+        log_density, size = self._step_size(system, state, h)
+        inner, interval = self.scheme.step(system, state.inner, size)
+        log_density = log_density + h / 2 * self._slope(system, inner)
+        interval = interval.replace(
+            report=interval.report.replace(converged=interval.report.converged & jnp.isfinite(log_density))
+        )
+        return Paced(inner, log_density, *_sum(state.t, state.excess, size)), interval
+
+    def unsolved(self, system: System, state: Paced, h: Array) -> tuple[Scheme, Any, Array]:
+        _, size = self._step_size(system, state, h)
+        return self.scheme.unsolved(system, state.inner, size)
+
+    def time(self, state: Paced) -> Array:
+        return state.t
+
+    def velocity(self, system: System, state: Paced) -> Array:
+        return self.scheme.velocity(system, state.inner)
+
+    def equation(self, system: System, row: int) -> str:
+        return self.scheme.equation(system, row)
+
+
+def _sum(t: Array, excess: Array, h: Array) -> tuple[Array, Array]:
+    """t + h and what rounding added to it, to be taken off the next term: Kahan's compensated sum."""
+    term = h - excess
+    total = t + term
+    return total, (total - t) - term
