@@ -178,7 +178,7 @@ def test_the_cache_can_be_switched_off_and_a_folder_that_cannot_be_is_no_matter(
 
 PROGRAM = """
 import numpy as np, sys
-from discrete_hamel.kernel.native import object_code
+from discrete_hamel.compiler.native import object_code
 if sys.argv[1] == "again":
     object_code.assembled = None
 import discrete_hamel as dh
