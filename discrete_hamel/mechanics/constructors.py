@@ -65,9 +65,9 @@ def from_constraints(
 ) -> System:
     """A system from L(q, qdot) and the constraint A(q) qdot = b(q); its frame is built. force(q, qdot): a covector.
 
-    The frame is chosen at the initial point (`adapted.py`): where k coordinate velocities can be solved for all around,
-    xi = (velocities of the other coordinates, A qdot). `system.at(q)` makes the choice by hand, which code that traces
-    q (jit, grad, vmap over q) has to do first.
+    The frame is chosen at the initial point (`adapted_frames`): where k coordinate velocities can be solved for all
+    around, xi = (velocities of the other coordinates, A qdot). `system.at(q)` makes the choice by hand, which code
+    that traces q (jit, grad, vmap over q) has to do first.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> skate = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]]))

@@ -105,8 +105,8 @@ def _cells(line: Line) -> list[str]:
 def audit(trajectory: Trajectory) -> Audit:
     """What this trajectory keeps: constraint, invariants with drift and wandering, momentum equation, Newton's health.
 
-    A line is a theorem where design section 3 proves it for this scheme and system, observed where it is known from
-    experience only, and not claimed otherwise.
+    A line is a theorem where one holds for this scheme and system (README, "What is promised"), observed where it is
+    known from experience only, and not claimed otherwise.
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh()

@@ -3,7 +3,8 @@
     traj.animate("run.gif")                    # the file's ending decides
     traj.animate("run.html", seconds=10)       # the whole motion in ten seconds
 
-A system is drawn by its method `shapes(q)`, which returns arrays of points of the kinds in `systems/outlines.py`.
+A system is drawn by its method `shapes(q)`, which returns arrays of points of the kinds in
+`systems/_blocks/outlines.py`.
 """
 
 from collections.abc import Callable

@@ -112,7 +112,7 @@ def lorentz(_, v, s):
 @few
 @given(vectors(3), vectors(3), sizes(), numbers(), vectors(3), vectors(3))
 def test_charged_particles(q, xi, mass, charge, magnetic, electric):
-    """The vector potential gives the Lorentz force e (v x B + E), with its charge (errata E1), free and constrained."""
+    """The vector potential gives the Lorentz force e (v x B + E), with its charge (a slip of [MD]), free or held."""
     whole = dh.systems.ChargedParticle(mass, charge, magnetic, electric)
     held = dh.systems.ChargedNonholonomicParticle(mass, charge, magnetic, electric)
     assert_lagrange_dalembert(whole, q, xi, free, force=lorentz)

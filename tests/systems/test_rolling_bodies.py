@@ -95,7 +95,7 @@ def test_thesis_adjoint_equations_hold(body, across, along, r, omega):
 
 
 def end(body):
-    """(theta, x, omega) of [MD] as the digest lists them."""
+    """(theta, x, omega) in the order of [MD]'s tables."""
 
     def of(trajectory):
         q, xi = trajectory.q[-1], trajectory.xi[-1]

@@ -178,7 +178,7 @@ def test_cylinder_ball_rises_and_falls_harmonically(radius, ratio, pivot, spin, 
 @few
 @given(sizes(0.5, 2.0), sizes(0.1, 1.0), sizes(0.1, 0.4), numbers(0.3, 2.8), vectors(3))
 def test_energy_on_the_sphere_is_the_thesis_with_its_brace_squared(m, inertia, radius, phi, xi):
-    """[MD] 10.6 with erratum E7: as printed, the brace is of the first power, and the energy is another one."""
+    """[MD] 10.6 with its slip mended: as printed, the brace is of the first power, and the energy is another one."""
     v, g, total = 0.9, 9.81, inertia + m * radius**2
     ball = dh.systems.BallOnSurface(sphere, v, m, inertia, radius, g)
     fall, c1, pivot = radius * xi[0] / v, xi[1], xi[2]

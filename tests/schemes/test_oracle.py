@@ -1,4 +1,4 @@
-"""(D) against two other programs: the sleigh's step written out by hand, and the prototype that design.md quotes."""
+"""(D) against two other programs: the sleigh's step written out by hand, and a prototype of the library."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_sleigh_by_hand(tau):
         q, p = sleigh_step(q, p, h, tau)
 
 
-PROTOTYPE = {  # (q, p) after 20 steps of 0.05, by shared/prototype.py
+PROTOTYPE = {  # (q, p) after 20 steps of 0.05, by a prototype of this library
     ("sleigh", 0.5): [1.597573599628, 0.01379616649214, 0.1809097711334, 1.197602293641, 0.5977173111355],
     ("sleigh", 0.3): [1.593535941981, 0.02209352769124, 0.1852948210161, 1.193614094944, 0.5929661242591],
     ("disk", 0.5): [

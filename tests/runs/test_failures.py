@@ -11,6 +11,7 @@ import pytest
 from problems import PENDULUM, SLEIGH
 
 import discrete_hamel as dh
+from discrete_hamel._support.inputs import explained
 
 SLED = SLEIGH.system
 
@@ -265,3 +266,9 @@ TIMED = dh.timed(SLED)
 def test_misuse_is_refused_with_the_way_out(mistake, words):
     with pytest.raises(ValueError, match=words):
         mistake()
+
+
+def test_a_sentence_of_the_library_passes_whichever_room_it_comes_from():
+    """What is raised on purpose, in the schemes here, is not said again as an error of the user's function."""
+    with pytest.raises(ValueError, match=r"^tau is 2; the tau-point lies"), explained("what a function of the user's"):
+        dh.DiscreteHamel(tau=2.0).check(SLED, jnp.array(SLEIGH.q))

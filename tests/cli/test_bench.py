@@ -11,7 +11,7 @@ import pytest
 from discrete_hamel import cli
 from discrete_hamel.cli import bench
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 WHY = "the benchmarks are not part of what is distributed"
 report, contests, problems = (
     pytest.importorskip(f"benchmarks.{name}", reason=WHY) for name in ("report", "contests", "problems")

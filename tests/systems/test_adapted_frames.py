@@ -68,8 +68,8 @@ def without_multipliers(contact, lagrangian, y, s, sign):
     ids=["spheroid", "disk"],
 )
 def test_the_printed_sign_of_the_bracket_term_is_wrong(body, contact, masses):
-    """Erratum E4, (4.4) and (8.2): with +1/2 it is Newton-Euler with multipliers, and ours, to 2e-11 over T = 1.5; with
-    the printed -1/2 it is off by as much as the body's size."""
+    """A slip of [MD] (4.4) and (8.2): with +1/2 it is Newton-Euler with multipliers, and ours, to 2e-11 over T = 1.5;
+    with the printed -1/2 it is off by as much as the body's size."""
     t, tolerance = (0.0, 1.5), {"rtol": 2e-13, "atol": 1e-13, "method": "DOP853"}
     start = np.array(leaning(0.9))
 

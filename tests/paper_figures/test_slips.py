@@ -20,7 +20,7 @@ pytest.importorskip("scipy")
 from paper_figures import basketball, disk_checks, md_9_1, pendulum, sleigh_checks
 from paper_figures.slips import SLIPS
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(1)
 
 

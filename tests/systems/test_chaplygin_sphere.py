@@ -30,7 +30,7 @@ SPHERE_END = np.array(
 )
 
 
-def test_chaplygin_sphere_ends_where_the_thesis_digest_says():
+def test_chaplygin_sphere_ends_where_the_equations_of_the_thesis_do():
     def of(run):
         return np.concatenate([run.q[-1][6:9], run.xi[-1][:3], run.q[-1][9:]])
 

@@ -1,4 +1,4 @@
-"""Balls on surfaces: the end states of the thesis' digest, section 4."""
+"""Balls on surfaces: end states by [MD]'s equations, integrated to 12 decimals elsewhere."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -40,7 +40,7 @@ def test_the_row_of_the_sphere_is_off_its_own_integrals_by_more_than_its_trust()
 
 @pytest.mark.parametrize("name", SURFACE_ENDS)
 def test_end_states_of_the_thesis(name):
-    """(s, theta, Omega1, Omega2) to the 1e-11 that the digest trusts its 12 decimals; and at order 2 by the scheme."""
+    """(s, theta, Omega1, Omega2) to the 1e-11 to which its 12 decimals are trusted; and at order 2 by the scheme."""
     profile, params, s, wanted = SURFACE_ENDS[name]
     if name == "sphere":
         wanted = [*wanted[:3], _swing_on_the_sphere(wanted[0], s)]

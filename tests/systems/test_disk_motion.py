@@ -26,7 +26,7 @@ def conical(k, p, terms=400):
     return np.stack([up, down], -1), np.stack([-d_up / 2, d_down / 2], -1)
 
 
-def test_conical_functions_have_the_digest_values():
+def test_conical_functions_have_the_values_computed_elsewhere():
     at = np.array([0.0, 0.5, -0.5])
     np.testing.assert_allclose(conical(4 / 3, at)[0][:, 0], [2.14069835342, 1.42067549697, 3.70740390204], atol=1e-11)
     np.testing.assert_allclose(conical(1.0, at)[0][:, 0], [1.81210409561, 1.30833711997, 2.84931524831], atol=1e-11)

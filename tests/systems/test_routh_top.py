@@ -157,7 +157,7 @@ def test_energy_is_the_reduced_energy(body, offset, radius, theta, fall, c1, c2)
 
 @pytest.mark.parametrize(("pole", "wanted"), [(0.0, -7.295662924), (np.pi, 7.949219790)], ids=["top", "bottom"])
 def test_curvature_of_the_amended_potential_at_the_poles(pole, wanted):
-    """U'' of [MD] 9.7 to the 9 decimals given, S'(-1) corrected (E5), from the library's energy: U is 0/0 at the pole
+    """U'' of [MD] 9.7 to the 9 decimals given, S'(-1) corrected, from the library's energy: U is 0/0 at the pole
     but analytic, and a Chebyshev polynomial of degree N = 23 about it costs (N / 0.8)^2, some 10^3, round-offs."""
     m, j1, j3, a, r, g, c2 = 1.3, 0.7, 0.45, 0.6, 0.35, 9.81, 1.7
     top = dh.systems.RouthTop(m, j1, j3, a, r, g)
