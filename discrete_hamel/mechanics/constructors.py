@@ -16,8 +16,7 @@ from jax import Array
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import adapted, probes
-from discrete_hamel.mechanics.system import System
-from discrete_hamel.mechanics.wrapper import Around
+from discrete_hamel.mechanics.system import System, Wrapper
 
 
 def from_quasivelocities(
@@ -79,7 +78,7 @@ def from_constraints(
 
 def constrained(system: System) -> "FromConstraints | None":
     """The system from constraints that this one is, or is with forces put on; None for any other."""
-    while isinstance(system, Around) and system.same_motion:
+    while isinstance(system, Wrapper) and system.same_motion:
         system = system._inner
     return system if isinstance(system, FromConstraints) else None
 

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.constructors import FromConstraints, constrained
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.system import System
@@ -49,6 +50,7 @@ class FollowingHamel(Scheme):
 
     order = AtHalf(2, otherwise=1)
     symmetric = AtHalf(True, otherwise=False)
+    point = of("tau")
     conserves = ("constraint",)
     reference = "this library; the principle: Zenkov, On Hamel's equations (2016), section 5"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel._support import progress
+from discrete_hamel._support import console
 from discrete_hamel.analysis import trend
 
 SLEIGH = dh.systems.ChaplyginSleigh()
@@ -150,8 +150,8 @@ class Watched(io.StringIO):
 
 
 def test_a_progress_bar_counts_the_schemes(monkeypatch):
-    monkeypatch.setattr(progress, "SILENT", 0.0)
-    monkeypatch.setattr(progress, "APART", 0.0)
+    monkeypatch.setattr(console, "SILENT", 0.0)
+    monkeypatch.setattr(console, "APART", 0.0)
     shown = Watched()
     monkeypatch.setattr(sys, "stderr", shown)
     dh.compare(SLEIGH, *START, schemes=SCHEMES[:2], h=0.05, t_end=1.0, progress=True)

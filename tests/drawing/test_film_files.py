@@ -18,7 +18,7 @@ from film_samples import sampled
 from PIL import Image, ImageSequence
 
 import discrete_hamel as dh
-from discrete_hamel._support.progress import Progress
+from discrete_hamel._support.console import Progress
 from discrete_hamel.drawing.films import player, scenes, timing, writers
 from discrete_hamel.drawing.films.painter import Painter
 

@@ -1,5 +1,6 @@
 """The generated equations against [BE]'s printed ones, against multipliers, and Gauss' principle."""
 
+import gauss_principle
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
 import discrete_hamel as dh
-from discrete_hamel.mechanics import gauss_principle, gibbs_appell, hamel
+from discrete_hamel.mechanics import gibbs_appell, hamel
 
 FIELD = jax.jit(dh.vector_field)
 ACCELERATION = jax.jit(gibbs_appell.acceleration)

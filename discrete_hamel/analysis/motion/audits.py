@@ -12,8 +12,7 @@ from discrete_hamel.analysis.motion.off_constraint import constraint_residual
 from discrete_hamel.analysis.motion.trends import UNKNOWN, Trend
 from discrete_hamel.analysis.motion.trends import drift as drift_of
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
-from discrete_hamel.runs.contacts import pull
-from discrete_hamel.runs.trajectory import Trajectory
+from discrete_hamel.runs.trajectory import Trajectory, pull
 from discrete_hamel.schemes import (
     Composed,
     CortesMartinez,

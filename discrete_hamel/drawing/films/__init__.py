@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel._support.progress import Progress
+from discrete_hamel._support.console import Progress
 from discrete_hamel.drawing.films.scenes import scene, shapes_of
 from discrete_hamel.drawing.films.timing import frames, refuse_length
 from discrete_hamel.runs.trajectory import Trajectory

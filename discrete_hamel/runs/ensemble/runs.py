@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import RunInterrupted
-from discrete_hamel._support.progress import Progress
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.lanes.lane_choice import bundle_for
 from discrete_hamel.compiler.step.stepper import in_steps

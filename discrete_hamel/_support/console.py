@@ -1,7 +1,11 @@
-"""A line with rate and time left, for whatever takes longer than a second and is watched by a person."""
+"""Whoever watches a run: a line with rate and time left where it takes longer than a second, and Ctrl-C."""
 
+import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -122,3 +126,27 @@ def span(seconds: float) -> str:
     if whole < 86_400:
         return f"{whole // 3600} h {whole // 60 % 60:02d} min"
     return f"{whole // 86_400} d {whole // 3600 % 24} h"
+
+
+@contextmanager
+def stop_requests() -> Iterator[list[int]]:
+    """A list that Ctrl-C puts a number in, once, so that nothing is left half done; the second one interrupts as ever.
+
+    Where somebody else handles Ctrl-C already, and in other threads than the main one, nothing is changed.
+    """
+    stops: list[int] = []
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield stops
+        return
+
+    def note(number: int, frame: Any) -> None:
+        if stops:
+            signal.default_int_handler(number, frame)
+        stops.append(number)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield stops
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -2,7 +2,7 @@
 
     G(a) = (1/2) (a - a_free)^T L_vv (a - a_free),  a_free = L_vv^{-1} (L_q + f - L_vq qdot)        [BE] (37), Theorem 4
 
-It is a check, of systems with linear and with nonlinear constraints: nothing in the library computes with it.
+A check, of systems with linear and with nonlinear constraints, that shares no line with the library's equations.
 """
 
 import jax
@@ -19,12 +19,6 @@ def compulsion(system: System, q: ArrayLike, xi: ArrayLike, rates: ArrayLike) ->
     """G of the acceleration that d/dt xi = `rates` (of z or xi^D, m components) gives at the state (q, xi).
 
     Gauss' word is Zwang. It is least at the rates of `vector_field`.
-
-    >>> import discrete_hamel as dh
-    >>> points, q, z = dh.systems.TwoPointsParallelVelocities(), [0.0, 0, 1, 0], [1.0, -2.0, 1.2]
-    >>> rates = dh.vector_field(points, q, z)[1]
-    >>> all(compulsion(points, q, z, rates) < compulsion(points, q, z, rates.at[i].add(0.1)) for i in range(3))
-    True
     """
     q, xi, rates = (jnp.asarray(a, float) for a in (q, xi, rates))
     acceleration = gibbs_appell_acceleration(system, q, xi, rates)
