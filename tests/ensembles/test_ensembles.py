@@ -252,7 +252,6 @@ def test_which_parameters_differ_is_found_out():
         ({"q": Q[None]}, "must have shape"),
         ({"system": dh.systems.ChaplyginSleigh(offset=OFFSETS[:7])}, "fit neither one member nor 300"),
         ({"system": [dh.systems.ChaplyginSleigh(), dh.systems.RollingDisk()]}, "of one kind"),
-        ({"resume": True}, "give its path"),
         ({"scheme": dh.DiscreteHamel}, "not the class"),
         ({"h": 0.0}, "not zero"),
         ({"q": np.full_like(Q, np.nan)}, "finite"),
