@@ -178,6 +178,7 @@ def test_a_disk_that_fills_up_loses_no_block(tmp_path, in_memory, monkeypatch):
     with pytest.raises(dh.StoreFailed, match=r"No space left on device. Blocks that are in it are whole"):
         ensemble(SLEIGH, **DATA, store=store, workers=1)
     assert not list(store.rglob("*.part"))
+    assert not list((store / claims.PLACE).iterdir())  # given back
     monkeypatch.setattr(files.Batch, "finish", finish)
     assert len(chunks(store)) == 2
     assert np.array_equal(ensemble(SLEIGH, **DATA, store=store).q, in_memory.q)

@@ -88,9 +88,8 @@ class Claims:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         except FileExistsError:
             return False
-        with open(handle, "wb") as file, suppress(OSError):  # for people who look; a full disk has no room for it
-            file.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-            file.flush()
+        with open(handle, "wb", buffering=0) as file, suppress(OSError):  # a full disk has no room for it
+            file.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())  # for people who look
         return True
 
     def _void(self, path: Path) -> bool:
