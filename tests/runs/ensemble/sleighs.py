@@ -1,8 +1,8 @@
-"""A user's script for many processes, as `test_processes` launches it: sleighs.py HOW STORE SECONDS.
+"""A user's script for many processes, as `test_processes` starts it: sleighs.py HOW STORE SECONDS [PLACE COUNT RANK].
 
 HOW is `whole` (data given to all processes), `sharded` (data on the devices of all) or both; STORE a path or `memory`;
-each block takes SECONDS longer than it has to. Prints a line of JSON about each result: the blocks that
-this process ran, and what it has.
+each block takes SECONDS longer than it has to; with PLACE the processes know of each other, by `jax.distributed`.
+Prints a line of JSON about each result: the blocks that this process ran, and what it has.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 import discrete_hamel as dh
-from discrete_hamel.runs.ensemble import runs
+from discrete_hamel.runs.ensemble import claims, runs
 
 MEMBERS, BLOCK = 1000, 128  # eight blocks, of which shards on four devices have two each, but for some rows
 XI = np.stack([np.linspace(1, 2, MEMBERS), np.full(MEMBERS, -0.3)], axis=1)
@@ -56,11 +56,14 @@ def watched(ran, seconds):
     return block
 
 
-def main(how, store, seconds):
-    ran = []
+def main(how, store, seconds, *team):
+    if team:
+        place, count, rank = team
+        jax.distributed.initialize(place, int(count), int(rank))
+    ran, claims.BEAT = [], 0.25
     runs.BLOCK = BLOCK
     runs.Run.block = watched(ran, float(seconds))
-    where = {} if store == "memory" else {"store": store, "resume": True}
+    where = {} if store == "memory" else {"store": store}
     if "whole" in how:
         result = dh.ensemble(dh.systems.ChaplyginSleigh(offset=OFFSETS), xi=XI, **DATA, **where)
         print(json.dumps([sorted(set(ran)), told(result)]), flush=True)

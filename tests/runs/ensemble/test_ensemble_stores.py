@@ -2,13 +2,14 @@
 
 import errno
 import os
+import threading
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.runs.ensemble import ensemble, runs
+from discrete_hamel.runs.ensemble import claims, ensemble, runs
 from discrete_hamel.runs.storage import files
 
 pytest.importorskip("xarray")
@@ -57,7 +58,7 @@ def test_a_block_that_is_missing_or_damaged_is_run_again_and_no_other(tmp_path, 
     ran = []
     whole = runs.Run.block
     monkeypatch.setattr(runs.Run, "block", lambda self, *part: ran.append(part[0]) or whole(self, *part))
-    again = ensemble(SLEIGH, **DATA, store=store, resume=True)
+    again = ensemble(SLEIGH, **DATA, store=store)
     assert sorted(ran) == [1, 3]
     assert np.array_equal(again.q, in_memory.q)
     assert np.array_equal(again.xi, in_memory.xi)
@@ -77,14 +78,12 @@ def test_a_run_that_stops_halfway_goes_on(tmp_path, in_memory, monkeypatch):
     assert {0, 1} <= set(chunks(store))
     assert 2 not in chunks(store)
     monkeypatch.setattr(runs.Run, "block", whole)
-    assert np.array_equal(ensemble(SLEIGH, **DATA, store=store, resume=True).q, in_memory.q)
+    assert np.array_equal(ensemble(SLEIGH, **DATA, store=store).q, in_memory.q)
 
 
 def test_another_ensemble_is_refused_and_the_difference_told(tmp_path):
     store = tmp_path / "runs.zarr"
     ensemble(SLEIGH, **DATA, store=store)
-    with pytest.raises(FileExistsError, match="resume=True"):
-        ensemble(SLEIGH, **DATA, store=store)
     for change, word in (
         ({"h": 0.01}, "h: 0.02 -> 0.01"),
         ({"xi": XI * 1.01}, "start"),
@@ -92,9 +91,9 @@ def test_another_ensemble_is_refused_and_the_difference_told(tmp_path):
         ({"steps": 60}, "nodes: 3 -> 6"),
     ):
         with pytest.raises(ValueError, match=word):
-            ensemble(SLEIGH, **(DATA | change), store=store, resume=True)
+            ensemble(SLEIGH, **(DATA | change), store=store)
     with pytest.raises(ValueError, match="offset|start"):
-        ensemble(dh.systems.ChaplyginSleigh(offset=0.3), **DATA, store=store, resume=True)
+        ensemble(dh.systems.ChaplyginSleigh(offset=0.3), **DATA, store=store)
 
 
 def highest(sign):
@@ -107,38 +106,57 @@ def highest(sign):
 def test_another_reduction_of_the_same_name_is_refused(tmp_path):
     store, data = tmp_path / "runs.zarr", DATA | {"xi": XI[:128]}
     made = ensemble(SLEIGH, **data, reduction=highest(1.0), store=store)
-    again = ensemble(SLEIGH, **data, reduction=highest(1.0), store=store, resume=True)  # new functions, the same code
+    again = ensemble(SLEIGH, **data, reduction=highest(1.0), store=store)  # new functions, the same code
     assert np.array_equal(made.highest, again.highest)
     with pytest.raises(ValueError, match="the code of the reduction's update has changed"):
-        ensemble(SLEIGH, **data, reduction=highest(-1.0), store=store, resume=True)
+        ensemble(SLEIGH, **data, reduction=highest(-1.0), store=store)
     with pytest.raises(ValueError, match="keeps"):
-        ensemble(SLEIGH, **data, store=store, resume=True)
+        ensemble(SLEIGH, **data, store=store)
 
 
 def test_an_ensembles_store_is_not_taken_for_a_runs_nor_the_other_way(tmp_path):
     ensemble(SLEIGH, **DATA, store=tmp_path / "runs.zarr")
-    with pytest.raises(ValueError, match=r"store of an ensemble, not of one run: xarray.open_zarr.* resume=True"):
+    with pytest.raises(ValueError, match=r"store of an ensemble, not of one run: xarray.open_zarr.* goes on with it"):
         dh.load(tmp_path / "runs.zarr")
     dh.simulate(SLEIGH, q=[0.1, 0, 0], xi=[1.0, -0.3], h=0.02, steps=30, store=tmp_path / "run.zarr")
     with pytest.raises(ValueError, match="store of one run, not of an ensemble"):
-        ensemble(SLEIGH, **DATA, store=tmp_path / "run.zarr", resume=True)
+        ensemble(SLEIGH, **DATA, store=tmp_path / "run.zarr")
 
 
-def test_a_second_launch_is_refused_while_the_first_writes(tmp_path, in_memory, monkeypatch):
-    store, whole, refusals = tmp_path / "runs.zarr", runs.Run.block, []
+def test_a_second_call_while_the_first_writes_runs_what_that_has_not_claimed(tmp_path, in_memory, monkeypatch):
+    store, whole, ran = tmp_path / "runs.zarr", runs.Run.block, {"first": [], "second": []}
+    results, meanwhile = {}, threading.Event()
 
-    def meanwhile(self, number, part):
-        with pytest.raises(dh.StoreBusy, match=f"is being written by process {os.getpid()}") as refusal:
-            ensemble(SLEIGH, **DATA, store=store, resume=True)
-        refusals.append(refusal)
+    def call(name):
+        results[name] = ensemble(SLEIGH, **DATA, store=store, workers=1)
+
+    second = threading.Thread(target=call, args=("second",))
+
+    def block(self, number, part):
+        mine = ran["second" if self is not first_run[0] else "first"]
+        mine.append(number)
+        if len(ran["first"]) == 1 and mine is ran["first"]:
+            second.start()
+            assert meanwhile.wait(60)  # the first has one block, while the second does the others
+        if len(ran["second"]) == 4:
+            meanwhile.set()
         return whole(self, number, part)
 
-    monkeypatch.setattr(runs.Run, "block", meanwhile)
-    ensemble(SLEIGH, **DATA, store=store, workers=1)
-    assert len(refusals) == 5
-    monkeypatch.setattr(runs.Run, "block", whole)
-    again = ensemble(SLEIGH, **DATA, store=store, resume=True)  # it was freed
-    assert np.array_equal(again.q, in_memory.q)
+    first_run, init = [], runs.Run.__init__
+
+    def noted(self, *arguments):
+        first_run.append(self)
+        init(self, *arguments)
+
+    monkeypatch.setattr(runs.Run, "__init__", noted)
+    monkeypatch.setattr(runs.Run, "block", block)
+    call("first")
+    second.join()
+    assert ran["first"] == [0]
+    assert sorted(ran["second"]) == [1, 2, 3, 4]
+    for result in results.values():
+        assert np.array_equal(result.q, in_memory.q)
+    assert not list((store / claims.PLACE).iterdir())
 
 
 def refusing(number):
@@ -160,9 +178,10 @@ def test_a_disk_that_fills_up_loses_no_block(tmp_path, in_memory, monkeypatch):
     with pytest.raises(dh.StoreFailed, match=r"No space left on device. Blocks that are in it are whole"):
         ensemble(SLEIGH, **DATA, store=store, workers=1)
     assert not list(store.rglob("*.part"))
+    assert not list((store / claims.PLACE).iterdir())  # given back
     monkeypatch.setattr(files.Batch, "finish", finish)
     assert len(chunks(store)) == 2
-    assert np.array_equal(ensemble(SLEIGH, **DATA, store=store, resume=True).q, in_memory.q)
+    assert np.array_equal(ensemble(SLEIGH, **DATA, store=store).q, in_memory.q)
 
 
 def test_places_where_nothing_can_be_written_are_refused_before_anything_runs(tmp_path, monkeypatch):
@@ -182,11 +201,14 @@ def test_a_link_in_a_store_is_not_written_through(tmp_path, in_memory):
     (store / "q" / "1.0.0").unlink()
     (store / "q" / "1.0.0").symlink_to(outside)  # counts as no chunk
     (store / "q" / "1.0.0.part").symlink_to(outside)
-    with pytest.raises(dh.StoreFailed, match="symbolic links"):
-        ensemble(SLEIGH, **DATA, store=store, resume=True)
+    assert np.array_equal(ensemble(SLEIGH, **DATA, store=store).q, in_memory.q)
     assert outside.read_text() == "mine"
-    assert np.array_equal(ensemble(SLEIGH, **DATA, store=store, resume=True).q, in_memory.q)
-    assert outside.read_text() == "mine"
+    (store / "q" / "1.0.0").unlink()
+    (store / claims.PLACE).rmdir()
+    (store / claims.PLACE).symlink_to(tmp_path)
+    with pytest.raises(dh.StoreDamaged, match="is a link"):
+        ensemble(SLEIGH, **DATA, store=store)
+    assert {path.name for path in tmp_path.iterdir()} == {"runs.zarr", "outside"}
 
 
 def test_a_reader_sees_whole_blocks_while_others_are_written(tmp_path, in_memory, monkeypatch):

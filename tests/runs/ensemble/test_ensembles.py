@@ -80,8 +80,10 @@ def test_no_core_waits_for_the_last_block():
     for blocks, workers in ((49, 2), (1, 2), (5, 4), (3, 64)):
         lengths = dict.fromkeys(range(blocks), 2048)
         taken = parts(lengths, workers)
-        assert sorted(k for number, part in taken for k in np.array(part) + 2048 * number) == list(range(2048 * blocks))
-        longest = max(sum(len(part) for _, part in taken[core::workers]) for core in range(workers))
+        assert sorted(k for number, part, _ in taken for k in np.array(part) + 2048 * number) == list(
+            range(2048 * blocks)
+        )
+        longest = max(sum(len(part) for _, part, _ in taken[core::workers]) for core in range(workers))
         assert longest <= 2048 * (blocks // workers) + -(-2048 // max(1, workers // (blocks % workers)) // 128) * 128
 
 
@@ -252,7 +254,6 @@ def test_which_parameters_differ_is_found_out():
         ({"q": Q[None]}, "must have shape"),
         ({"system": dh.systems.ChaplyginSleigh(offset=OFFSETS[:7])}, "fit neither one member nor 300"),
         ({"system": [dh.systems.ChaplyginSleigh(), dh.systems.RollingDisk()]}, "of one kind"),
-        ({"resume": True}, "give its path"),
         ({"scheme": dh.DiscreteHamel}, "not the class"),
         ({"h": 0.0}, "not zero"),
         ({"q": np.full_like(Q, np.nan)}, "finite"),

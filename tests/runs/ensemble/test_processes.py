@@ -1,4 +1,4 @@
-"""Ensembles by many processes and on many devices: shares, shards, and what happens when a process dies."""
+"""Ensembles by many processes: claims, who takes over from whom, and results in memory over shards."""
 
 import json
 import os
@@ -10,14 +10,15 @@ import threading
 import time
 from pathlib import Path
 
-import jax
 import numpy as np
 import pytest
 from sleighs import BLOCK, DATA, MEMBERS, OFFSETS, XI, digest
 
 import discrete_hamel as dh
 from discrete_hamel.cli import launch
-from discrete_hamel.runs.ensemble import ensemble, processes, runs
+from discrete_hamel.runs.ensemble import claims, ensemble, runs
+from discrete_hamel.runs.ensemble.claims import Claims
+from discrete_hamel.runs.storage import files
 
 pytest.importorskip("xarray")
 pytest.importorskip("zarr")
@@ -37,25 +38,33 @@ def alone():
     return ensemble(SLEIGHS, xi=XI, **DATA)
 
 
-def launched(processes, how, store, seconds="0", patience=60.0):
-    """The processes of one run on this machine, as `launch` starts them on several."""
+@pytest.fixture
+def workers():
+    """Starts processes that run the script, and ends them whatever happens."""
+    started = []
+
+    def start(how, store, seconds="0", *team):
+        command = [sys.executable, str(SCRIPT), how, str(store), seconds, *team]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def team(start, processes, how, store):
+    """Processes that know of each other."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{free.getsockname()[1]}"
-    command = [sys.executable, "-m", "discrete_hamel.cli.launch", "--coordinator", place, "--processes", str(processes)]
-    environment = os.environ | {"DISCRETE_HAMEL_PATIENCE": str(patience)}
-    return [
-        subprocess.Popen(
-            [*command, "--process", str(k), str(SCRIPT), how, str(store), seconds],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-        )
-        for k in range(processes)
-    ]  # fmt: skip
+    return [start(how, store, "0", place, str(processes), str(k)) for k in range(processes)]
 
 
-def said(launched):
+def said(started):
     """What the processes print, line by line of JSON; all have to end well."""
-    ended = [(process.communicate(timeout=300), process.returncode) for process in launched]
+    ended = [(process.communicate(timeout=300), process.returncode) for process in started]
     for (_, errors), code in ended:
         assert code == 0, errors
     return [[json.loads(line) for line in out.splitlines() if line.startswith("[[")] for (out, _), _ in ended]
@@ -65,13 +74,196 @@ def chunks(store):
     return sorted(int(f.name.split(".")[0]) for f in (store / "q").glob("[0-9]*[0-9]"))
 
 
+def until(condition, *processes):
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.02)
+
+
+def left(store):
+    """What the dead may leave and the living remove."""
+    return [path.name for path in (*(store / claims.PLACE).iterdir(), *store.rglob("*.part"))]
+
+
 def bits(runs, begin=0, end=MEMBERS):
     return {f"{begin} {end}": digest(runs.q.values[begin:end])}
 
 
+@pytest.fixture
+def beat(monkeypatch):
+    monkeypatch.setattr(claims, "BEAT", 0.05)
+
+
+def wait_for(claim, number, seconds):
+    """Ask for a block until it is given, or not for so long."""
+    end = time.monotonic() + seconds
+    while not (given := claim.take(number)) and time.monotonic() < end:
+        time.sleep(0.01)
+    return given
+
+
+def test_of_many_who_claim_a_block_at_once_one_has_it(tmp_path):
+    given, gate = [[] for _ in range(8)], threading.Barrier(8)
+
+    def ask(k):
+        with Claims(tmp_path / "claims") as ours:
+            gate.wait()
+            for number in range(100):
+                if ours.take(number):
+                    given[k].append(number)
+            gate.wait()
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(number for numbers in given for number in numbers) == list(range(100))
+    assert not list((tmp_path / "claims").iterdir())
+
+
+def test_a_claim_is_void_after_four_beats_of_silence_and_no_sooner(tmp_path, beat):
+    with Claims(tmp_path) as living, Claims(tmp_path) as other:
+        assert living.take(3)
+        assert not wait_for(other, 3, 20 * claims.BEAT)
+        living.over.set()  # as if it were dead
+        living.heart.join()
+        assert not other.take(3)
+        began = time.monotonic()
+        assert wait_for(other, 3, 20)
+        assert time.monotonic() - began > 3 * claims.BEAT
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["3.0", "3.1"]
+        with Claims(tmp_path) as third:  # the void claim is not enough: the one after it lives
+            assert not wait_for(third, 3, 20 * claims.BEAT)
+        other.release(3)
+        assert not list(tmp_path.iterdir())
+
+
+def test_of_many_who_find_a_claim_void_one_has_it(tmp_path, beat):
+    (tmp_path / "0.0").touch()
+    given, gate = [], threading.Barrier(8)
+
+    def ask():
+        with Claims(tmp_path) as ours:
+            ours.take(0)
+            gate.wait()
+            time.sleep(2 * claims.STALE * claims.BEAT)
+            gate.wait()
+            given.append(ours.take(0))
+            gate.wait()
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(given) == [False] * 7 + [True]
+
+
+@pytest.mark.parametrize("years", [-30, 30])
+def test_clocks_may_differ(years, tmp_path, beat, monkeypatch):
+    """The disk's clock, or that of the host that beats, is years off: only whether the time changes counts."""
+    utime, off = os.utime, years * 365 * 86_400
+
+    def of_another_clock(path, times=None, **options):
+        now = time.time() + off
+        utime(path, (now, now), **options)
+
+    monkeypatch.setattr(os, "utime", of_another_clock)
+    with Claims(tmp_path) as living, Claims(tmp_path) as other:
+        assert living.take(0)
+        of_another_clock(tmp_path / "0.0")
+        assert not wait_for(other, 0, 20 * claims.BEAT)
+    dead = tmp_path / "1.0"
+    dead.touch()
+    of_another_clock(dead)
+    with Claims(tmp_path) as other:
+        assert not other.take(1)
+        assert wait_for(other, 1, 20)
+
+
+def test_without_room_for_a_claim_there_is_a_sentence(tmp_path):
+    (tmp_path / "claims").write_text("")
+    with (
+        Claims(tmp_path / "claims") as ours,
+        pytest.raises(dh.StoreFailed, match="no block can be claimed in .*claims"),
+    ):
+        ours.take(0)
+
+
+def test_a_slow_process_whose_block_another_has_written_does_no_harm(tmp_path, alone, monkeypatch):
+    """Its claim was void; another has written the block, and taken what this one was writing for what the dead left."""
+    store, finish, slow = tmp_path / "runs.zarr", files.Batch.finish, []
+    shards = runs.Shards.write
+
+    def after_another(self):
+        if any(path.name.startswith("3") for path in self.waiting) and not slow:
+            slow.append(self)
+            (store / claims.PLACE / "9.0").touch()  # of a dead one
+            stores[0].write(3, {name: rows.copy() for name, rows in blocks[0].items()})
+            stores[0].clear()
+            assert not left(store)
+        finish(self)
+
+    stores, blocks = [], []
+
+    def noted(self, number, block):
+        if number == 3 and not stores:
+            stores.append(self)
+            blocks.append(block)
+        shards(self, number, block)
+
+    monkeypatch.setattr(runs.Shards, "write", noted)
+    monkeypatch.setattr(files.Batch, "finish", after_another)
+    result = ensemble(SLEIGHS, xi=XI, **DATA, store=store, workers=1)
+    assert slow
+    assert np.array_equal(result.q, alone.q, equal_nan=True)
+    assert not left(store)
+
+
 @pytest.mark.slow
-def test_two_processes_give_what_one_gives_each_its_shard_or_each_all(alone):
-    first, second = said(launched(2, "whole sharded", "memory"))
+def test_processes_share_a_store_and_one_that_comes_late_takes_its_part(tmp_path, alone, workers):
+    store = tmp_path / "runs.zarr"
+    started = [workers("whole", store, "0.5") for _ in range(2)]
+    until(lambda: store.exists() and chunks(store), *started)
+    started.append(workers("whole", store, "0.5"))
+    each = [lines[0] for lines in said(started)]
+    ran = sorted(number for blocks, _ in each for number in blocks)
+    assert ran == list(range(8))  # none twice
+    assert all(found == bits(alone) for _, found in each)
+    assert not left(store)
+    assert said([workers("whole", store)])[0] == [[[], bits(alone)]]  # one that comes too late only reads
+
+
+@pytest.mark.slow
+def test_whoever_dies_the_others_finish(tmp_path, alone, workers):
+    """All but one are killed, the first of them who made the store; then the last is suspended, and taken for dead."""
+    store = tmp_path / "runs.zarr"
+    first = workers("whole", store, "0.4")
+    until(lambda: store.exists() and chunks(store), first)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    kept = {k: (store / "q" / f"{k}.0.0").read_bytes() for k in chunks(store)}
+    assert len(kept) < 8
+    assert left(store)
+    slow = workers("whole", store, "0.4")
+    until(lambda: len(chunks(store)) > len(kept), slow)
+    slow.send_signal(signal.SIGSTOP)
+    assert len(chunks(store)) < 8
+    others = [workers("whole", store, "0.1") for _ in range(2)]
+    assert all(lines[0][1] == bits(alone) for lines in said(others))
+    assert not left(store)
+    slow.send_signal(signal.SIGCONT)  # it runs again what the others have done
+    assert said([slow])[0][0][1] == bits(alone)
+    assert not left(store)
+    assert all((store / "q" / f"{k}.0.0").read_bytes() == data for k, data in kept.items())
+
+
+@pytest.mark.slow
+def test_two_processes_give_what_one_gives_each_its_shard_or_each_all(alone, workers):
+    first, second = said(team(workers, 2, "whole sharded", "memory"))
     assert first[0] == [[0, 2, 4, 6], bits(alone)]
     assert second[0] == [[1, 3, 5, 7], bits(alone)]
     assert first[1] == [[0, 1, 2, 3], bits(alone, 0, MEMBERS // 2)]
@@ -79,149 +271,40 @@ def test_two_processes_give_what_one_gives_each_its_shard_or_each_all(alone):
 
 
 @pytest.mark.slow
-def test_four_processes_write_each_its_shard_of_one_store(tmp_path, alone):
+def test_four_processes_write_each_its_shard_of_one_store(tmp_path, alone, workers):
     store = tmp_path / "runs.zarr"
-    each = said(launched(4, "sharded", store))
+    each = said(team(workers, 4, "sharded", store))
     assert each == [[[[2 * k, 2 * k + 1], bits(alone)]] for k in range(4)]
     assert chunks(store) == list(range(8))
     (store / "q" / "5.0.0").unlink()
-    again = ensemble(SLEIGHS, xi=XI, **DATA, store=store, resume=True)  # with one process, and all data here
+    again = ensemble(SLEIGHS, xi=XI, **DATA, store=store)  # with one process, and all data here
     assert np.array_equal(again.q, alone.q, equal_nan=True)
 
 
-def ended_by_a_death(store, victims):
-    """Two processes share a store and one is killed halfway: what the other says, its code, and who stood by."""
-    running = launched(2, "whole", store, "0.7", patience=3)
-    deadline = time.monotonic() + 240
-    while not (store.exists() and len(chunks(store)) >= 2):
-        assert time.monotonic() < deadline
-        assert running[0].poll() is None, running[0].communicate()[1]
-        time.sleep(0.05)
-    who = 0 if "0" in victims else 1
-    children = Path(f"/proc/{running[who].pid}/task/{running[who].pid}/children").read_text().split()
-    if "keeper" in victims:
-        for child in children:
-            os.kill(int(child), signal.SIGKILL)
-    running[who].send_signal(signal.SIGKILL)
-    _, errors = running[1 - who].communicate(timeout=240)
-    running[who].communicate(timeout=60)
-    return errors, running[1 - who].returncode, children
+SCRIPT_THAT_ENDS = "import os, sys\nprint('run')\nmode = sys.argv[1]\n"
 
 
-def alive(process):
-    """Whether a process runs, and does not only wait for somebody to look at its exit code."""
-    stat = Path(f"/proc/{process}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("victim", ["0", "1"])
-def test_a_process_that_dies_is_told_of_and_a_relaunch_goes_on(victim, tmp_path, alone):
-    store = tmp_path / "runs.zarr"
-    errors, code, keepers = ended_by_a_death(store, victim)
-    assert code == 1
-    assert f"process {victim} of 2 has given no sign of life" in errors
-    assert f"Finished blocks are in {store}; launch the same command again with resume=True" in errors
-    assert "Traceback" not in errors
-    kept = {k: (store / "q" / f"{k}.0.0").read_bytes() for k in chunks(store)}
-    assert 2 <= len(kept) < 8
-    again = ensemble(SLEIGHS, xi=XI, **DATA, store=store, resume=True)
-    assert np.array_equal(again.q, alone.q, equal_nan=True)
-    assert all((store / "q" / f"{k}.0.0").read_bytes() == data for k, data in kept.items())
-    deadline = time.monotonic() + 60
-    while any(alive(keeper) for keeper in keepers):  # nothing stays behind
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
-@pytest.mark.slow
-def test_what_jax_ends_at_once_has_last_words_too(tmp_path):
-    """When the machine of process 0 goes with all on it, JAX ends the others; who stands by them tells how to go on."""
-    errors, code, _ = ended_by_a_death(tmp_path / "runs.zarr", "0 and its keeper")
-    assert code != 0
-    assert "process 1 of 2 has ended without a word" in errors.splitlines()[-1]
-    assert "launch the same command again with resume=True" in errors.splitlines()[-1]
-    assert len(chunks(tmp_path / "runs.zarr")) >= 2
-
-
-class Service:
-    """Stands for JAX's coordination service."""
-
-    def __init__(self):
-        self.said, self.gone = {}, False
-
-    def _reached(self):
-        if self.gone:
-            raise RuntimeError("UNAVAILABLE: connection refused")
-
-    def key_value_set(self, key, value, allow_overwrite=False):
-        self._reached()
-        assert allow_overwrite or key not in self.said
-        self.said[key] = value
-
-    def key_value_try_get(self, key):
-        self._reached()
-        return self.said[key]
-
-    def blocking_key_value_get(self, key, milliseconds):
-        self._reached()
-        if key not in self.said:
-            time.sleep(milliseconds / 1000)
-            raise RuntimeError("DEADLINE_EXCEEDED")
-        return self.said[key]
-
-
-@pytest.fixture
-def pair(monkeypatch):
-    """The first of two processes that share a store, impatient, and the service."""
-    monkeypatch.setenv(processes.PATIENCE, "1.2")
-    monkeypatch.setattr(processes, "BEAT", 0.02)
-    service = Service()
-    return processes.Several(service, 0, 2, "Finished blocks are in runs.zarr"), service
-
-
-def test_one_that_ends_early_says_why_to_the_others(pair):
-    first, service = pair
-    processes.ended(service, 1, "OSError: no space left on device")
-    with pytest.raises(processes.ProcessLost, match=r"1 of 2 has ended with OSError: no space.*in runs\.zarr"):
-        first.all_done()
-
-
-def test_silence_is_death_and_a_slow_process_is_not(pair):
-    first, service = pair
-    processes.living(service, 1)
-    done = threading.Timer(3.0, service.key_value_set, (f"{first.room}/done/1", ""))  # longer than the patience
-    done.start()
-    first.all_done()
-    done.join()
-    silent = processes.Several(service, 0, 3, "Finished blocks are in runs.zarr")
-    service.said["discrete_hamel/alive/2"] = "its last"
-    service.said[f"{silent.room}/data/1"] = ""
-    begin = time.monotonic()
-    with pytest.raises(processes.ProcessLost, match="process 2 of 3 has given no sign of life"):
-        silent.exchange("data", "")
-    assert 1.2 < time.monotonic() - begin < 30
-
-
-def test_without_the_service_there_is_a_sentence_too(pair):
-    first, service = pair
-    service.gone = True
-    with pytest.raises(processes.ProcessLost, match=r"machine of process 0 has died or is out of reach"):
-        first.all_done()
-
-
-def test_what_breaks_off_while_all_compute_is_told(pair):
-    first, service = pair
-    service.said[f"{first.room}/computing/1/1"] = ""
-    with pytest.raises(processes.ProcessLost, match=r"broke off.*Connection closed by peer"), first.computing():
-        raise jax.errors.JaxRuntimeError("INTERNAL: Gloo: Connection closed by peer")
-
-
-@pytest.mark.parametrize("code", ["", "0", "None"])
-def test_a_script_may_end_itself(code, tmp_path):
+@pytest.mark.parametrize(
+    ("code", "exit_code", "words"),
+    [
+        ("", 0, ""),
+        ("sys.exit(0)", 0, ""),
+        ("sys.exit(3)", 3, "process 0 of 2 has ended with code 3"),
+        (
+            "os.kill(os.getpid(), 9)",
+            9,
+            "has been killed by signal 9; the same command goes on with what is in the store",
+        ),
+        ("os.mkdir(mode) if not os.path.exists(mode) else sys.exit(4)", 0, "ended with code 4"),
+    ],
+)
+def test_a_launch_succeeds_if_one_does_and_tells_who_did_not(code, exit_code, words, tmp_path, capfd):
     script = tmp_path / "script.py"
-    script.write_text(f"import sys; sys.exit({code})")
-    launch._run(str(script))
-    script.write_text("import sys; sys.exit(3)")
+    script.write_text(SCRIPT_THAT_ENDS + code)
+    assert launch.main(["--local", "2", str(script), str(tmp_path / "once")]) == exit_code
+    out, errors = capfd.readouterr()
+    assert out == "run\n" * 2
+    assert words in errors
     with pytest.raises(SystemExit):
-        launch._run(str(script))
+        launch.main(["--local", "0", str(script)])
+    assert "at least 1; got 0" in capfd.readouterr().err
