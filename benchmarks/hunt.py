@@ -739,7 +739,7 @@ def stored_broken_off_and_resumed() -> float:
         dh.simulate(skate(), **how, steps=3000, save_every=3, store=path)
         more = dh.simulate(skate(), **how, steps=9000, save_every=3, store=path, resume=True)
         whole = dh.simulate(skate(), **how, steps=9000, save_every=3, store=Path(folder) / "whole.zarr")
-        return max(off(more.q, whole.q), off(dh.load(path).xi, whole.xi))
+        return max(off(more.q, whole.q), off(dh.load(path, system=skate()).xi, whole.xi))
 
 
 @program("the runs one by one", 1e-12)

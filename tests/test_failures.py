@@ -265,3 +265,17 @@ TIMED = dh.timed(SLED)
 def test_misuse_is_refused_with_the_way_out(mistake, words):
     with pytest.raises(ValueError, match=words):
         mistake()
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: go(dh.systems.ChaplyginSleigh(mass=-1.0)),
+        lambda: go(dh.systems.SphericalPendulum(), q=[0, 0, -1.3], xi=[0.1, 0.0]),
+    ],
+    ids=["a parameter", "a place"],
+)
+def test_a_sentence_of_ours_is_handed_on_as_it_is(run):
+    with pytest.raises(ValueError, match=r"positive; it is -1\.0|dh\.project") as refusal:
+        run()
+    assert "cannot be evaluated" not in str(refusal.value)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-OURS = str(Path(__file__).parent)
+OURS = str(Path(__file__).parents[1])
 LONGEST = 80  # characters of a value in a message
 
 
