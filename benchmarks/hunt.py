@@ -474,9 +474,13 @@ def weights_cancel_units() -> float:
 
 @program("finite differences", 1e-6)
 def gradient_of_a_constrained_run() -> float:
+    start = dh.from_constraints(lambda q, v, p: skate_energy(q, v) * p + q[2], lambda q, p: sideways(q), params=1.3).at(
+        jnp.zeros(3)
+    )
+
     def end(p: Any) -> Any:
-        system = dh.from_constraints(lambda q, v, p: skate_energy(q, v) * p + q[2], lambda q, p: sideways(q), params=p)
-        return dh.simulate(system.at(jnp.zeros(3)), jnp.zeros(3), v=jnp.array([2.0, 0, 0]), h=0.02, steps=50).q[-1, 1]
+        run = dh.simulate(start.replace(params=p), jnp.zeros(3), v=jnp.array([2.0, 0, 0]), h=0.02, steps=50)
+        return run.q[-1, 1]
 
     return off(jax.grad(end)(1.3), (end(1.3 + 1e-6) - end(1.3 - 1e-6)) / 2e-6)
 
