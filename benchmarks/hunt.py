@@ -459,7 +459,7 @@ def a_massless_wheel() -> float:
     )
 
 
-@program("the same in other units", 1e-8)
+@program("the same in other units", 1e-8)  # open: in kilometres Newton ends at 1e-6 of momenta of 1e3
 def weights_cancel_units() -> float:
     def at(mm: float) -> Any:
         system = dh.from_constraints(
@@ -858,12 +858,11 @@ def a_constraint_on_the_speed() -> float:
 @program("a warning with the time", 0.0)
 def a_ball_that_leaves() -> float:
     system = dh.systems.BallOnSphere()
-    q, xi = system.sample()[:2] if hasattr(system, "sample") else (None, None)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        run = dh.simulate(system, q, np.asarray(xi) * 30, h=0.001, steps=50, on_failure="mark")
+        run = dh.simulate(system, system.sample()["q"], np.zeros(3), h=0.002, steps=250, on_failure="mark")
     pulls = bool((np.asarray(run.contact_force) < 0).any())
-    return float(pulls != any(issubclass(one.category, dh.ContactLost) for one in seen))
+    return float(not pulls or not any(issubclass(one.category, dh.ContactLost) for one in seen))
 
 
 def main() -> None:
