@@ -176,6 +176,18 @@ def test_the_cache_can_be_switched_off_and_a_folder_that_cannot_be_is_no_matter(
     assert object_code.machine_code(TEXT, 1).address("f")
 
 
+def test_a_cache_below_the_users_home_may_be_named_by_its_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv(object_cache.VARIABLE, "~/objects")
+    assert object_cache.folder() == tmp_path / "objects"
+
+
+def test_a_user_without_a_home_has_no_cache_and_runs(monkeypatch):
+    monkeypatch.setenv(object_cache.VARIABLE, "~nobody-of-that-name/objects")
+    assert object_cache.folder() is None
+    assert object_code.machine_code(TEXT, 1).address("f")
+
+
 PROGRAM = """
 import numpy as np, sys
 from discrete_hamel.compiler.native import object_code

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.mechanics.adapted_frames import Graph, Reflections
+from discrete_hamel.mechanics.adapted_frames import Graph, Reflections, adapted
 
 N, K = 4, 2
 
@@ -118,3 +118,8 @@ def test_dependent_rows_are_refused_with_the_row():
 def test_as_many_constraints_as_coordinates_are_refused():
     with pytest.raises(ValueError, match="3 rows for 3 coordinates"):
         dh.from_constraints(kinetic, lambda q: jnp.eye(3)).at(jnp.zeros(3))
+
+
+def test_single_precision_chooses_the_same_frame():
+    rows = np.tile([[0.0, 1.0, 0.2]], (9, 1, 1))  # the first coordinate is in no row: its shares are all 0
+    assert type(adapted(rows.astype(np.float32))) is type(adapted(rows))

@@ -272,3 +272,17 @@ def test_a_sentence_of_the_library_passes_whichever_room_it_comes_from():
     """What is raised on purpose, in the schemes here, is not said again as an error of the user's function."""
     with pytest.raises(ValueError, match=r"^tau is 2; the tau-point lies"), explained("what a function of the user's"):
         dh.DiscreteHamel(tau=2.0).check(SLED, jnp.array(SLEIGH.q))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: go(dh.systems.ChaplyginSleigh(mass=-1.0)),
+        lambda: go(dh.systems.SphericalPendulum(), q=[0, 0, -1.3], xi=[0.1, 0.0]),
+    ],
+    ids=["a parameter", "a place"],
+)
+def test_a_sentence_of_ours_is_handed_on_as_it_is(run):
+    with pytest.raises(ValueError, match=r"positive; it is -1\.0|dh\.project") as refusal:
+        run()
+    assert "cannot be evaluated" not in str(refusal.value)
