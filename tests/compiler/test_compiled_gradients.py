@@ -10,6 +10,7 @@ from problems import DISK, PENDULUM, SLEIGH
 from test_compile import compilations
 
 import discrete_hamel as dh
+from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.gradients import differentiable
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import lowered
@@ -237,7 +238,7 @@ def test_where_pivots_fail_the_plain_path_takes_the_whole_run(monkeypatch):
         return compiled
 
     monkeypatch.setattr(differentiable, "_build", with_guard)
-    monkeypatch.setattr(differentiable, "_built", {})
+    monkeypatch.setattr(differentiable, "_compiled", Cache(most=1))
     case = Case(*CASES["pendulum"])
     weights = jnp.array([1.0, 2.0, -1.0])
 
