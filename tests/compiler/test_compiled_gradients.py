@@ -60,6 +60,12 @@ class Case:
         system = jax.tree.unflatten(self.structure, list(leaves))
         return dh.simulate(system, q=q, xi=rest[:-1], h=rest[-1], steps=STEPS, compiled=compiled, **self.options)
 
+    def on_the_manifold(self, z):
+        """z with a unit vector gamma where the coordinates are one: the host refuses others."""
+        leaves, q, rest = jnp.split(z, self.ends)
+        redundant = jax.tree.unflatten(self.structure, list(leaves)).redundant
+        return jnp.concatenate([leaves, q / jnp.sqrt(q @ q) if redundant else q, rest])
+
     def numbers(self, z, compiled=True):
         traj = self.run(z, compiled)
         return jnp.concatenate([a.ravel() for a in (traj.t, traj.q, traj.p, traj.xi, traj.xi_mid, traj.energy)])
@@ -108,10 +114,11 @@ def test_gradient_is_the_slope_of_the_run_on_the_host(case, first):
     direction, (_, reverse, _), _ = first
 
     def loss(k):
-        return float(case.loss(case.z + k * 1e-3 * direction))
+        return float(case.loss(case.on_the_manifold(case.z + k * 1e-3 * direction)))
 
+    _, tangent = jax.jvp(case.on_the_manifold, (case.z,), (direction,))
     slope = (loss(-2) - 8 * loss(-1) + 8 * loss(1) - loss(2)) / 12
-    assert float(reverse @ direction) * 1e-3 == pytest.approx(slope, rel=1e-6)
+    assert float(reverse @ tangent) * 1e-3 == pytest.approx(slope, rel=1e-6)
 
 
 def test_several_outputs_several_ways():
