@@ -101,8 +101,8 @@ def test_a_heading_that_turns_full_circle_stays_right():
 
 
 def spinning(n):
-    """A free motion in a frame that is a product of rotations of R^n by t = q[0]: its inverse needs other pivots
-    as it turns."""
+    """A free motion in a frame that is a product of rotations of R^n by t = q[0]: its inverse, which its bracket takes,
+    needs other pivots as it turns."""
 
     def frame(q):
         turned = jnp.eye(n)
@@ -112,7 +112,11 @@ def spinning(n):
             turned = turned @ plane
         return jnp.zeros((n + 1, n + 1)).at[0, 0].set(1.0).at[1:, 1:].set(turned)
 
-    return dh.from_velocities(lambda q, v: 0.5 * v @ v - 0.1 * jnp.cos(q[1]), frame, rank=3)
+    def lagrangian(q, xi):
+        v = frame(q) @ xi
+        return 0.5 * v @ v - 0.1 * jnp.cos(q[1])
+
+    return dh.from_quasivelocities(lagrangian, frame, rank=3)
 
 
 def test_a_run_through_singular_pivots_falls_back_and_stays_right():
