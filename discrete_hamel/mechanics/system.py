@@ -65,8 +65,12 @@ def _inherited(declare: Callable, base: type) -> Callable:
     @wraps(declare)
     def invariants(self: Any) -> dict[str, Invariant]:
         changed = overridden(type(self), base)
-        declared = declare(self).items()
-        return {name: it for name, it in declared if not (changed if it.assumes is None else changed & {*it.assumes})}
+
+        def holds(declared: Any) -> bool:
+            assumes = getattr(declared, "assumes", None)  # a plain function says nothing: it assumes everything
+            return not (changed if assumes is None else changed & {*assumes})
+
+        return {name: declared for name, declared in declare(self).items() if holds(declared)}
 
     return invariants
 
