@@ -1,4 +1,4 @@
-# `make figures` reproduces the paper figures, `make test` runs the tests. Both set themselves up: Python >= 3.11 is enough.
+# `make help` lists the commands. Each sets itself up in .venv: Python >= 3.11 is enough.
 
 PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
@@ -9,12 +9,15 @@ PYTEST ?= -n 2
 OUT ?= figures
 NAMES ?=
 
-.PHONY: figures figures-full picture test lint format types clean
+.PHONY: help figures figures-full picture test coverage bench lint format types check hooks clean
+
+help:  ## this list
+	@awk 'BEGIN {FS = ":[^#]*## "} /^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 figures: $(READY)  ## the paper figures, fast settings: figures/index.html (NAMES="he_4a he_4b" for some, OUT= for another folder)
 	$(BIN)/discrete-hamel figures $(NAMES) --out $(OUT)
 
-figures-full: $(READY)
+figures-full: $(READY)  ## all of them, with longer runs behind the claims
 	$(BIN)/discrete-hamel figures $(NAMES) --full --out $(OUT)
 
 picture: $(READY)  ## the README's picture, from the figure of the sleigh's path
@@ -23,19 +26,31 @@ picture: $(READY)  ## the README's picture, from the figure of the sleigh's path
 test: $(READY)  ## all tests and the examples in docstrings and README (PYTEST="-k readme" for some)
 	$(BIN)/python -m pytest $(PYTEST)
 
-lint: $(READY)
+coverage: $(READY)  ## which lines the tests run; the percentage ends the output
+	$(BIN)/python -m pytest $(PYTEST) --cov --cov-report=term:skip-covered
+
+bench: $(READY)  ## how fast it is beside C, diffrax, heyoka and SciPy, as far as they are there
+	$(BIN)/discrete-hamel bench
+
+lint: $(READY)  ## style: ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format: $(READY)
+format: $(READY)  ## mend the style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(READY)
+types: $(READY)  ## types: mypy
 	$(BIN)/mypy
 
-clean:
-	rm -rf $(VENV) $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+check:  ## everything that has to pass: style, types, tests, the README in a clean environment
+	.ci/run
+
+hooks: $(READY)  ## run ruff before each commit (pre-commit)
+	$(BIN)/pre-commit install
+
+clean:  ## remove what these commands made
+	rm -rf $(VENV) $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml Makefile

@@ -1,19 +1,24 @@
-"""SIGKILL at random moments of a run with a store: python benchmarks/kills.py [kills] [seed] [unflushed].
+"""SIGKILL at random moments of a run with a store: python benchmarks/kills.py [ensemble] [kills] [seed] [unflushed].
 
 For each kill a process starts the run, and is killed at a random moment after its store has appeared. Then the store is
 opened in xarray and with dh.load, all of it read and compared bit for bit with the same stretch of a run that was never
 interrupted; the run is resumed, and compared whole. Prints the tally. `unflushed` does not wait for the disk, and so is
 faster: what is written survives a kill even if it has not reached the disk.
+
+With `ensemble` three processes share the blocks of a store, and one of them, whichever, is killed again and again, a
+new one joining in its place, until the blocks are done; then the store is compared bit for bit with a run in memory.
 """
 
 import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +125,78 @@ def _length(store: Path) -> float:
     return time.monotonic() - began
 
 
+MEMBERS, BLOCK, SLOWER = 4000, 128, 0.1  # 32 blocks; seconds that each takes longer than it has to
+WORKERS, BEAT = 3, 0.25
+
+
+def ensemble(store: str | None) -> Any:
+    """What processes share."""
+    from discrete_hamel.runs.ensemble import claims, runs
+
+    runs.BLOCK, claims.BEAT, whole = BLOCK, BEAT, runs.Run.block
+    if store is not None:
+        runs.Run.block = lambda self, *part: time.sleep(SLOWER) or whole(self, *part)
+    sleighs = dh.systems.ChaplyginSleigh(offset=np.linspace(0.1, 0.5, MEMBERS))
+    data = {"q": [0.1, 0.0, 0.0], "xi": [1.5, -0.3], "h": 0.01, "steps": 100, "save_every": 10}
+    return dh.ensemble(sleighs, **data, store=store, workers=1, progress=False)
+
+
+def shared(kills: int, seed: int) -> None:
+    """So many kills of processes that share stores, as many stores as it takes."""
+    draw, reference, began = random.Random(seed), ensemble(None), time.monotonic()
+    tally = {"kills": 0, "with a claim": 0, "while it wrote": 0, "stores bit-identical": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        while tally["kills"] < kills:
+            store = Path(folder) / f"{tally['stores bit-identical']}.zarr"
+            _worked_on(store, kills, draw, tally)
+            found = ensemble(str(store))
+            for name in reference.variables:
+                same = np.array_equal(found[name], reference[name], equal_nan=reference[name].dtype.kind == "f")
+                assert same, f"another {name}"
+            assert not _left(store), "the dead have left something"
+            tally["stores bit-identical"] += 1
+    print(", ".join(f"{name}: {count}" for name, count in tally.items()), f"({time.monotonic() - began:.0f} s)")
+
+
+def _worked_on(store: Path, kills: int, draw: random.Random, tally: dict[str, int]) -> None:
+    """Until one process has come to the end, kill one and let another join."""
+    working = [_worker(store) for _ in range(WORKERS)]
+    try:
+        while not store.exists():  # they are still starting
+            assert all(process.poll() is None for process in working)
+            time.sleep(0.01)
+        while all(process.poll() is None for process in working) and tally["kills"] < kills:
+            time.sleep(draw.uniform(0, 1))
+            before = _left(store)
+            at_work = [k for k in range(WORKERS) if any(f"process {working[k].pid} " in claim for claim in before)]
+            victim = draw.choice(at_work or range(WORKERS))
+            working[victim].kill()
+            if working[victim].wait() == -signal.SIGKILL:
+                tally["kills"] += 1
+                tally["with a claim"] += victim in at_work
+                tally["while it wrote"] += any(store.rglob("*.part"))
+            working[victim] = _worker(store)
+        for process in working:
+            assert process.wait() == 0
+    finally:
+        for process in working:
+            process.kill()
+            process.wait()
+
+
+def _worker(store: Path) -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, __file__, "worker", str(store)])
+
+
+def _left(store: Path) -> list[str]:
+    """What claims say, of the living and the dead, and the names of what is half written."""
+    found = [path.name for path in store.rglob("*.part")]
+    for claim in (store / "member" / ".claims").glob("*"):
+        with suppress(FileNotFoundError):  # given back meanwhile
+            found.append(claim.read_text())
+    return found
+
+
 def main(kills: int, seed: int) -> None:
     began = time.monotonic()
     warnings.filterwarnings("ignore", message="os.fork")
@@ -135,7 +212,13 @@ def main(kills: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["worker"]:
+        ensemble(sys.argv[2])
+        sys.exit()
     if "unflushed" in sys.argv:
         sys.argv.remove("unflushed")
         files.flushed = lambda _: None
-    main(*(int(word) for word in [*sys.argv[1:], *("200", "1")[len(sys.argv) - 1 :]]))
+    if sys.argv[1:2] == ["ensemble"]:
+        shared(*(int(word) for word in [*sys.argv[2:], *("20", "1")[len(sys.argv) - 2 :]]))
+    else:
+        main(*(int(word) for word in [*sys.argv[1:], *("200", "1")[len(sys.argv) - 1 :]]))

@@ -68,16 +68,13 @@ from discrete_hamel.runs.storage.archive import load
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.composed import Composed
 from discrete_hamel.schemes.cortes_martinez import CortesMartinez
-from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.discrete_hamel import DiscreteHamel, StaggeredHamel
 from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue
 from discrete_hamel.schemes.gauss import Gauss
-from discrete_hamel.schemes.leapfrog import Leapfrog
+from discrete_hamel.schemes.lagrangian import Leapfrog, Rattle, StormerVerlet
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
-from discrete_hamel.schemes.rattle import Rattle
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
-from discrete_hamel.schemes.staggered import StaggeredHamel
-from discrete_hamel.schemes.stormer_verlet import StormerVerlet
 from discrete_hamel.schemes.varying_step import TimeTransformed
 
 THEMES: Mapping[str, Mapping[str, tuple[str, ...]]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel._support.progress import Progress
+from discrete_hamel._support.console import Progress
 from discrete_hamel.drawing.films.writers import write_gif
 
 

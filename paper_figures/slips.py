@@ -17,7 +17,7 @@ class Slip(NamedTuple):
     test: str
 
 
-HERE = "tests/test_slips.py::"
+HERE = "tests/paper_figures/test_slips.py::"
 
 SLIPS = (
     Slip(
@@ -105,7 +105,7 @@ SLIPS = (
         "(49), the equations that follow",
         "Regular for all masses.",
         "a denominator mu rho - 4 that vanishes for m_1 = 3 m_2",
-        "tests/nonlinear/test_gibbs_appell.py::test_49_as_printed_is_refuted",
+        "tests/mechanics/test_gibbs_appell.py::test_49_as_printed_is_refuted",
     ),
     Slip(
         "MD",
@@ -140,7 +140,7 @@ SLIPS = (
         "(4.4) and (8.2)",
         "The bracket term has the sign +1/2.",
         "-1/2: off by as much as the body's size within 1.5 s",
-        "tests/catalogue/test_adapted_frames.py::test_the_printed_sign_of_the_bracket_term_is_wrong",
+        "tests/systems/test_adapted_frames.py::test_the_printed_sign_of_the_bracket_term_is_wrong",
     ),
     Slip(
         "MD",
@@ -184,7 +184,7 @@ SLIPS = (
         "9.7, case 4",
         "S'(-1) has the minus sign twice: -C2 r J1 [J3 - m r (a - r)]/(J1 + m (a - r)^2).",
         "both with plus: then U'' at pi is 8.4878, not 7.9492",
-        "tests/catalogue/test_routh_top.py::test_curvature_of_the_amended_potential_at_the_poles",
+        "tests/systems/test_routh_top.py::test_curvature_of_the_amended_potential_at_the_poles",
     ),
     Slip(
         "MD",
@@ -198,7 +198,7 @@ SLIPS = (
         "10.6, energy of a sphere on a sphere",
         "The brace is squared.",
         "to the first power",
-        "tests/catalogue/test_balls.py::test_energy_on_the_sphere_is_the_thesis_with_its_brace_squared",
+        "tests/systems/test_balls.py::test_energy_on_the_sphere_is_the_thesis_with_its_brace_squared",
     ),
     Slip(
         "MD",

@@ -30,6 +30,8 @@ SHELVES = {  # inside a room, in order; "" are the files that lie in the room it
     "compiler": ("graph", "simplifying", "reading", "step", "native", "lanes", "gradients", ""),
     "analysis": ("symmetry", "equilibria", "motion", "geometry", ""),
 }
+GEOMETERS = ("_support", "mechanics", "schemes", "runs")  # what a reader who knows the mathematics has to read
+LONGEST = 6000
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
@@ -166,3 +168,9 @@ def test_importing_the_package_alone_loads_none_of_its_rooms():
 def test_files_are_short():
     lengths = {str(path.relative_to(PACKAGE)): len(path.read_text().splitlines()) for path in MODULES}
     assert {name: lines for name, lines in lengths.items() if lines > 400} == {}
+
+
+def test_what_a_geometer_reads_is_short():
+    """mechanics, schemes and runs without storage and ensembles, and what they stand on."""
+    paths = [path for path in MODULES if place(path)[0] in GEOMETERS and place(path)[1] not in ("storage", "ensemble")]
+    assert sum(len(path.read_text().splitlines()) for path in paths) < LONGEST

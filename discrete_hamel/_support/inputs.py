@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-OURS = str(Path(__file__).parents[1])
+OURS = str(Path(__file__).parents[1])  # the package
 LONGEST = 80  # characters of a value in a message
 
 

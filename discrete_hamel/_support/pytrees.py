@@ -2,12 +2,21 @@
 
 import dataclasses
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, dataclass_transform
 
 import jax
 
 _STATIC_TYPES: tuple[Any, ...] = (int, bool, str, Callable)
 _STATIC_NAMES = ("int", "bool", "str", "Callable")
+
+
+def of(path: str) -> Any:
+    """A property or method that is another object's: with `rank = of("system.rank")` in its class `self.rank` is that.
+
+    Where that object has none, neither has this one.
+    """
+    return property(attrgetter(path))
 
 
 def static(**options: Any) -> Any:

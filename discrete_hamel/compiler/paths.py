@@ -1,6 +1,6 @@
 """Which path a run takes: the compiled step where it can be built, else the plain one, with the reason.
 
-Measured (`benchmarks/middle_sizes.py`, `chain.py`; operations counted in one iteration): up to some 300 one fused
+Measured (`benchmarks/middle_sizes.py`, `benchmarks/chain.py`; operations of one iteration): up to some 300 one fused
 kernel is best (`stepper.FUSED`); from there to `stepper.LARGEST` the same kernel without XLA's fusion pass, some 1 ns
 an operation, where fusion would cost up to fifteen times that, and where several kernels (parts that are not inlined)
 are slower too. What remains is plain.

@@ -128,7 +128,7 @@ class SleighWithString(System):
         return {
             "stretch": Invariant(stretch, "exact"),
             "omega": Invariant(lambda q, xi: xi[0], "exact"),
-            "v": Invariant(lambda q, xi: xi[1], "exact"),
+            "speed": Invariant(lambda q, xi: xi[1], "exact"),
         }
 
     def symmetries(self) -> dict[str, Callable]:

@@ -137,7 +137,8 @@ def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> Any:
 
     def steadiness(chosen: tuple[int, ...]) -> tuple[float, float]:
         shares = np.linalg.det(one_forms[:, :, chosen]) / volumes
-        return float(np.min(shares * np.sign(shares[0])) / max(np.max(np.abs(shares)), 1e-300)), abs(shares[0])
+        least, most = float(np.min(shares * np.sign(shares[0]))), float(np.max(np.abs(shares)))
+        return least / max(most, 1e-300), abs(shares[0])
 
     dependent = max(_column_sets(one_forms), key=steadiness)
     if steadiness(dependent)[0] >= STEADY:

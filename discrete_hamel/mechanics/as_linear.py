@@ -3,7 +3,6 @@
 [BE] 8.1 (parallel velocities that are across a line) and 8.4 (tau phi' = 0) are of this kind.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -11,11 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.adapted_frames import adapted, probes
 from discrete_hamel.mechanics.constructors import from_constraints
 from discrete_hamel.mechanics.gibbs_appell import directions
 from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
-from discrete_hamel.mechanics.system import System
+from discrete_hamel.mechanics.system import System, Wrapper
 
 TOLERANCE = 1e-9  # what is zero, relative to the velocities compared
 SIZES = (1.0, 1e-2, 30.0)  # of the z that are tried
@@ -118,7 +118,7 @@ def as_linear(system: NonlinearSystem, q: Any, *, v: Any = None) -> System:
             "is."
         )
     if isinstance(system, FromNonlinearConstraints):
-        return from_constraints(_Lagrangian(), _OneForms(), force=_Force(), params=system).at(q)
+        return from_constraints(_lagrangian, _one_forms, force=_force, params=system).at(q)
     every = jnp.asarray(probes(np.asarray(q)))
     fields = np.asarray(jax.vmap(lambda q: _fields(system, q))(every))
     if fields.shape[1] == fields.shape[2]:
@@ -131,27 +131,14 @@ def _fields(system: NonlinearSystem, q: Array) -> Array:
     return directions(system, q, jnp.zeros(system.rank))
 
 
-class LinearVelocities(System):
+class LinearVelocities(Wrapper):
     """The ordinary system of velocities that are linear in z; see `as_linear`."""
 
     original: NonlinearSystem
     choice: Any = None  # of the complement: a construction of `adapted`, with the fields in the place of one-forms
 
-    @property
-    def rank(self) -> Any:
-        return self.original.rank
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.original.coordinates
-
-    @property
-    def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.original.velocities
-
-    @property
-    def units(self) -> Mapping[str, str]:  # type: ignore[override]
-        return self.original.units
+    system = of("original")
+    structure, slip, brackets_by_autodiff = System.structure, System.slip, System.brackets_by_autodiff
 
     def frame(self, q: Array) -> Array:
         fields = _fields(self.original, q)
@@ -159,6 +146,9 @@ class LinearVelocities(System):
             return fields
         across = self.choice.frame(fields.T)[:, : fields.shape[0] - fields.shape[1]]
         return jnp.concatenate([fields, across], axis=1)
+
+    def at(self, q: Array) -> System:  # noqa: ARG002
+        return self  # `choice` has been made
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return self.original.lagrangian(q, self.frame(q) @ xi)
@@ -173,29 +163,17 @@ class LinearVelocities(System):
         return np.asarray(jax.vmap(lambda point: self.choice.margin(_fields(self.original, point).T))(jnp.asarray(q)))
 
 
-class _OfSystem:
-    """A function of (q, v) and the system in `params`; equal ones share compilations."""
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other)
+# Functions of (q, v) and the system in `params`.
 
 
-class _Lagrangian(_OfSystem):
-    def __call__(self, q: Array, v: Array, system: FromNonlinearConstraints) -> Array:
-        return system.lagrangian(q, v)
+def _lagrangian(q: Array, v: Array, system: FromNonlinearConstraints) -> Array:
+    return system.lagrangian(q, v)
 
 
-class _Force(_OfSystem):
-    def __call__(self, q: Array, v: Array, system: FromNonlinearConstraints) -> Array:
-        return system.force(q, v)
+def _force(q: Array, v: Array, system: FromNonlinearConstraints) -> Array:
+    return system.force(q, v)
 
 
-class _OneForms(_OfSystem):
+def _one_forms(q: Array, system: FromNonlinearConstraints) -> Array:
     """C_v at the velocity of the branch that is nearest to the chart's base."""
-
-    def __call__(self, q: Array, system: FromNonlinearConstraints) -> Array:
-        v = system.velocity(q, jnp.zeros(system.rank))
-        return jax.jacfwd(system.constraint, 1)(q, v)
+    return jax.jacfwd(system.constraint, 1)(q, system.velocity(q, jnp.zeros(system.rank)))

@@ -12,8 +12,7 @@ from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.nonlinear import need_frame
-from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.mechanics.wrapper import Around
+from discrete_hamel.mechanics.system import Invariant, System, Wrapper
 
 IN_D = 1e-10  # share of a field of the new frame that may lie outside D
 
@@ -47,7 +46,7 @@ def in_frame(system: System, T: Callable, *, velocities: tuple[str, ...] = ()) -
     return InFrame(system, T, tuple(velocities))
 
 
-class WithPotential(Around):
+class WithPotential(Wrapper):
     """See `with_potential`."""
 
     system: System
@@ -68,7 +67,7 @@ class WithPotential(Around):
         return self.system.lagrangian(q, xi) - call(self.V, self.params, q)
 
 
-class InFrame(Around):
+class InFrame(Wrapper):
     """See `in_frame`."""
 
     system: System

@@ -18,8 +18,7 @@ from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes, wanted
 from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, described
 from discrete_hamel.mechanics.description import call as _call
-from discrete_hamel.mechanics.system import System
-from discrete_hamel.mechanics.wrapper import Around
+from discrete_hamel.mechanics.system import System, Wrapper
 
 
 def from_quasivelocities(
@@ -117,7 +116,7 @@ def from_constraints(
 
 def constrained(system: System) -> "FromConstraints | None":
     """The system from constraints that this one is, or is with forces put on; None for any other."""
-    while isinstance(system, Around) and system.same_motion:
+    while isinstance(system, Wrapper) and system.same_motion:
         system = system._inner
     return system if isinstance(system, FromConstraints) else None
 

@@ -14,8 +14,7 @@ from jax import Array
 
 from discrete_hamel.mechanics.nonlinear import need_frame
 from discrete_hamel.mechanics.prescribed import timed
-from discrete_hamel.mechanics.system import System
-from discrete_hamel.mechanics.wrapper import Around
+from discrete_hamel.mechanics.system import System, Wrapper
 
 FORCE = "its force, force(q, qdot), is given to dh.nonlinear or a method of its class"
 
@@ -78,7 +77,7 @@ def controlled(system: System, u: Callable, *, params: Any = None) -> System:
     return Forced(system, _input, u, params)
 
 
-class Forced(Around):
+class Forced(Wrapper):
     """A system with one force more: law(system, function, params, q, xi)."""
 
     system: System

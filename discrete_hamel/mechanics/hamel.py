@@ -1,4 +1,4 @@
-"""The formalism of design section 3: pure functions of (system, q, xi), each equation in one place.
+"""Hamel's formalism (docs/equations.md): pure functions of (system, q, xi), each equation in one place.
 
 xi may have m components (the slip b(q) is filled in) or all n. Vectors over the frame have n components
 (`momentum`, `structure`, `quasivelocities`); balances along D have m (`hamel_force`).

@@ -9,11 +9,10 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
-from discrete_hamel._support.pytrees import static
+from discrete_hamel._support.pytrees import of, static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.nonlinear import need_frame
-from discrete_hamel.mechanics.system import System
-from discrete_hamel.mechanics.wrapper import Around
+from discrete_hamel.mechanics.system import System, Wrapper
 
 STUCK = 1e-10  # share of a row below which no motion in D changes a coordinate
 
@@ -66,7 +65,7 @@ def _without_clock(system: System) -> None:
         )
 
 
-class InTime(Around):
+class InTime(Wrapper):
     """See `prescribe` and `timed`.
 
     With R the rows of Psi of the driven coordinates and R_P the block of as many free velocities ("pivots"),
@@ -83,6 +82,7 @@ class InTime(Around):
     pivots: Any = static(default=None)
 
     clock = -1  # time is the last coordinate
+    brackets_by_autodiff = of("system.brackets_by_autodiff")
 
     @property
     def rank(self) -> Any:
@@ -188,6 +188,11 @@ class InTime(Around):
     def shapes(self, q: Any) -> list[np.ndarray]:
         """What is drawn of it."""
         return self.system.shapes(self.whole(jnp.asarray(q, float)))  # type: ignore[attr-defined]
+
+    @property
+    def scenery(self) -> Callable[[Any], list[np.ndarray]]:
+        beneath = self.system.scenery  # type: ignore[attr-defined]  # where it has none, neither has this
+        return lambda q: beneath(np.asarray(_whole(self, q)))
 
 
 @jax.jit

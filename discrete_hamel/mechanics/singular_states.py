@@ -87,15 +87,12 @@ def met_singular_state(
     least = np.linalg.svd(psi_z[:-1] / scale, compute_uv=False)[:, -1]
     change = np.linalg.norm((psi_z[1:] - psi_z[:-1]) / scale, axis=(1, 2))
     for k in np.flatnonzero(least <= 2 * change):
-        where, nearest = _nearest(system, (q[k], z[k]), (q[k + 1], z[k + 1]), scale[k])
-        if nearest < UNRESOLVED:
-            at_q, at_z = ((1 - where) * a[k] + where * a[k + 1] for a in (q, z))
-            there = np.asarray(directions(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale[k]
-            lost = np.linalg.svd(there)[2][-1] / scale[k][0]
+        if found := _encounter(system, (q[k], z[k]), (q[k + 1], z[k + 1]), scale[k], UNRESOLVED):
+            where, sentence = found
             return SingularState(
                 f"in step {(finished + k) * save_every + 1} (t = {(1 - where) * t[k] + where * t[k + 1]:.6g}) the "
-                f"motion meets a singular state, or passes it too closely for this step: "
-                f"{_sentence(system, there, lost, at_q, at_z)} What is in .trajectory means nothing from there on."
+                f"motion meets a singular state, or passes it too closely for this step: {sentence} What is in "
+                ".trajectory means nothing from there on."
             )
     return None
 
@@ -129,8 +126,10 @@ _CHART_ENDS = (
 )
 
 
-def _nearest(system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndarray) -> tuple[float, float]:
-    """Where between two nodes the least singular value of psi_z, scaled, is smallest, and that value."""
+def _encounter(system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndarray, near: float) -> Any:
+    """Where between two nodes the least singular value of psi_z, scaled, is smallest, and the sentence about the state
+    there; None if that value is not below `near`.
+    """
     low, high = 0.0, 1.0
     for _ in range(4):
         s = (low + (high - low) * POINTS)[:, None]
@@ -140,7 +139,11 @@ def _nearest(system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndarra
         width = (high - low) / (len(POINTS) - 1)
         where = float(s[best, 0])
         low, high = max(0.0, where - width), min(1.0, where + width)
-    return where, float(sizes[best])
+    if not sizes[best] < near:
+        return None
+    at_q, at_z = ((1 - where) * a + where * b for a, b in zip(start, end, strict=True))
+    there = np.asarray(directions(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale
+    return where, _sentence(system, there, np.linalg.svd(there)[2][-1] / scale[0], at_q, at_z)
 
 
 def explained(system: NonlinearSystem, q: Any, z: Any, h: float, where: str) -> RunFailed | None:
@@ -157,15 +160,10 @@ def explained(system: NonlinearSystem, q: Any, z: Any, h: float, where: str) -> 
     both = np.asarray(_directions(system, *(np.stack(pair) for pair in zip(start, end, strict=True))))
     scale = np.max(np.linalg.norm(both, axis=1), axis=0)[None]
     scale = np.where(scale > 0, scale, 1.0)
-    share, nearest = _nearest(system, start, end, scale)
-    if nearest > CLOSE:
-        return None
-    at_q, at_z = ((1 - share) * a + share * b for a, b in zip(start, end, strict=True))
-    there = np.asarray(directions(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale
-    lost = np.linalg.svd(there)[2][-1] / scale[0]
-    return SingularState(
-        f"{where} goes into a singular state, or too near to one for this step: "
-        f"{_sentence(system, there, lost, at_q, at_z)} What was computed is in .trajectory."
+    found = _encounter(system, start, end, scale, CLOSE)
+    return found and SingularState(
+        f"{where} goes into a singular state, or too near to one for this step: {found[1]} What was computed is in "
+        ".trajectory."
     )
 
 

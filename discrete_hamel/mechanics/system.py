@@ -1,4 +1,4 @@
-"""What moves: System, the contract of all systems; `constructors.py` makes them from plain functions."""
+"""What moves: System, the contract of all systems, and Wrapper, for systems made of another one."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import frames
 
 
@@ -65,8 +65,12 @@ def _inherited(declare: Callable, base: type) -> Callable:
     @wraps(declare)
     def invariants(self: Any) -> dict[str, Invariant]:
         changed = overridden(type(self), base)
-        declared = declare(self).items()
-        return {name: it for name, it in declared if not (changed if it.assumes is None else changed & {*it.assumes})}
+
+        def holds(declared: Any) -> bool:
+            assumes = getattr(declared, "assumes", None)  # a plain function says nothing: it assumes everything
+            return not (changed if assumes is None else changed & {*assumes})
+
+        return {name: declared for name, declared in declare(self).items() if holds(declared)}
 
     return invariants
 
@@ -170,3 +174,47 @@ class System(Pytree):
         """At each of several q, how far from degenerate a frame built by the library is: 0 there, and of the other
         sign beyond; at most 1. The user's own frames are the user's: 1."""
         return np.ones(len(q))
+
+
+class Wrapper(System):
+    """A System made of the one in its field `system`, which says whatever a subclass does not say itself.
+
+    Invariants and symmetries are not handed on: what a subclass changes may not have them.
+    """
+
+    _inner = of("system")
+    rank = of("system.rank")
+    coordinates = of("system.coordinates")
+    velocities = of("system.velocities")
+    units = of("system.units")
+    clock = of("system.clock")
+    redundant = of("system.redundant")
+    lagrangian = of("system.lagrangian")
+    frame = of("system.frame")
+    structure = of("system.structure")
+    slip = of("system.slip")
+    force = of("system.force")
+    holonomic = of("system.holonomic")
+    check = of("system.check")
+    check_start = of("system.check_start")
+    frame_margins = of("system.frame_margins")
+    shapes = of("system.shapes")  # what is drawn of it
+    scenery = of("system.scenery")
+
+    @property
+    def same_motion(self) -> bool:
+        """Whether coordinates, fields and Lagrangian are those of the system within: forces may be more."""
+        names = ("frame", "lagrangian", "slip", "structure")
+        return all(getattr(type(self), name) is getattr(Wrapper, name) for name in names)
+
+    @property
+    def in_velocities(self) -> Any:
+        return self._inner.in_velocities if self.same_motion else None
+
+    @property
+    def brackets_by_autodiff(self) -> bool:
+        return type(self).structure is Wrapper.structure and self._inner.brackets_by_autodiff
+
+    def at(self, q: Array) -> System:
+        ready = self._inner.at(q)
+        return self if ready is self._inner else self.replace(system=ready)

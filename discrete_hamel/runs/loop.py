@@ -8,10 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
-from discrete_hamel._support.interrupts import stop_requests
-from discrete_hamel._support.progress import Progress
 from discrete_hamel.compiler.gradients.differentiable import compiled_for, follow
 from discrete_hamel.compiler.paths import chunk as compiled_chunk
 from discrete_hamel.compiler.paths import stepper_for

@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
 from discrete_hamel.mechanics.singular_states import refuse_singular
+from discrete_hamel.runs.output_shapes import refuse_shape
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size
 
@@ -51,17 +52,9 @@ def _shapes(system: NonlinearSystem, q: Array) -> None:
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
         raise ValueError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
     z, v = jnp.zeros(m), jnp.zeros(n)
-    for name, function, second, want in (
-        ("velocity(q, z)", system.velocity, z, (n,)),
-        ("the Lagrangian L(q, qdot)", system.lagrangian, v, ()),
-        ("force(q, qdot)", system.force, v, (n,)),
-    ):
-        got = jax.eval_shape(function, q, second).shape
-        if got != want:
-            raise ValueError(
-                f"{name} must return {'a scalar, shape ()' if want == () else f'shape {want}'} for n = {n}, m = {m}; "
-                f"got shape {got}."
-            )
+    refuse_shape("velocity(q, z)", (n,), f"n = {n}, m = {m}", system.velocity, q, z)
+    refuse_shape("the Lagrangian L(q, qdot)", (), f"n = {n}, m = {m}", system.lagrangian, q, v)
+    refuse_shape("force(q, qdot)", (n,), f"n = {n}, m = {m}", system.force, q, v)
 
 
 def _finite(system: NonlinearSystem, q: Array, z: Array) -> None:

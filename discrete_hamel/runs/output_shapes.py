@@ -1,5 +1,6 @@
-"""The shapes of what a system's functions return, looked at before anything is computed."""
+"""The shapes of what a system's functions return, before anything is computed; with many coordinates, the values."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -8,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.inputs import explained
+from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.system import System
 
 # Under jit, which keeps what it has traced: a second run of a kind of system does not trace these again.
@@ -39,17 +41,20 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
             "not follow from the frame. Give structure(q), the structure functions c[k, i, j] (of a Lie algebra, say)."
         )
     xi = jax.ShapeDtypeStruct((n,), q.dtype)
-    for name, function, arguments, want in (
-        ("lagrangian(q, xi)", _LAGRANGIAN, (q, xi), ()),
-        ("structure(q)", _STRUCTURE, (q,), (n, n, n)),
-        ("slip(q)", _SLIP, (q,), (n - m,)),
-        ("force(q, xi)", _FORCE, (q, xi), (n,)),
-    ):
-        got = _shape(name, function, system, *arguments).shape
-        if got != want:
-            meaning = "a scalar, shape ()" if want == () else f"shape {want}"
-            raise ValueError(f"{name} must return {meaning} for n = {n}, rank = {m}; got shape {got}.")
+    sizes = f"n = {n}, rank = {m}"
+    refuse_shape("lagrangian(q, xi)", (), sizes, _LAGRANGIAN, system, q, xi)
+    refuse_shape("structure(q)", (n, n, n), sizes, _STRUCTURE, system, q)
+    refuse_shape("slip(q)", (n - m,), sizes, _SLIP, system, q)
+    refuse_shape("force(q, xi)", (n,), sizes, _FORCE, system, q, xi)
     return n, m
+
+
+def refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Any, *arguments: Any) -> None:
+    """Refuses a function that returns another shape than it should for these sizes."""
+    got = _shape(name, function, *arguments).shape
+    if got != want:
+        meaning = "a scalar, shape ()" if want == () else f"shape {want}"
+        raise ValueError(f"{name} must return {meaning} for {sizes}; got shape {got}.")
 
 
 def step_density(h: Any, q: Array, xi: Array) -> None:
@@ -69,3 +74,36 @@ def _shape(name: str, function: Any, *arguments: Any) -> Any:
         kind = str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
         raise ValueError(f"{name} must return an array of real numbers (floats); it returns {kind}.")
     return value
+
+
+# Fields of many points: no dense matrix is formed, so frame and inertia are not looked at, and fields dependent at q,
+# or a motion without inertia, are found by the first step only, whose equations are singular then.
+
+
+# It runs once, so that compiling is what it costs.
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+def facts_of_many(system: System, q: Array, xi: Array) -> dict[str, Array]:
+    """What has to be finite at (q, xi), by name: all by maps of vectors."""
+    whole = hamel.full(system, q, xi[: system.rank])
+    value, (gradient, mu) = jax.value_and_grad(system.lagrangian, (0, 1))(q, whole)
+    return {
+        "slip(q)": system.slip(q),
+        "the velocity qdot = frame(q) xi": frames.moved(system, q, whole),
+        "the Lagrangian": value,
+        "dl/dxi": mu,
+        "dl/dq": gradient,
+        "force(q, xi)": system.force(q, whole),
+    }
+
+
+def refuse_not_finite(found: dict[str, np.ndarray]) -> None:
+    """A sentence with the first component that is not finite; all of them would fill the screen."""
+    for name, value in sorted(found.items(), key=lambda item: item[1].ndim):  # what is one number tells most
+        bad = np.flatnonzero(~np.isfinite(value))
+        if len(bad):
+            which = f"component {bad[0]} of {name}" if value.ndim else name
+            raise ValueError(
+                f"{which} is {np.ravel(value)[bad[0]]} at the initial data, the first of {len(bad)} that are not "
+                "finite. A pole of the coordinates, a division by zero or the root of a negative number are the usual "
+                "causes."
+            )

@@ -1,4 +1,4 @@
-"""What a run fills while it goes on: the memory of this process here, a store on disk in `stores.recording`."""
+"""What a run fills while it goes on: the memory of this process here, a store on disk in `storage.recording`."""
 
 from typing import Any, NamedTuple, Protocol
 

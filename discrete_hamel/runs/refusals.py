@@ -18,7 +18,7 @@ from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.systems._blocks.parameters import demanded
 
-ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size; as in `checks`
+ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size; as in `validation`
 
 NOT_FINITE, NO_STEP, OFF_CONSTRAINT, PARAMETER, OFF_MANIFOLD = 1, 2, 4, 8, 16
 SENTENCES = {

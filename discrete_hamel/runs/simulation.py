@@ -13,12 +13,11 @@ from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.contacts import warn_of_pull
 from discrete_hamel.runs.loop import run, traced
 from discrete_hamel.runs.output_shapes import step_density
 from discrete_hamel.runs.record import Memory
 from discrete_hamel.runs.storage.recording import Recording
-from discrete_hamel.runs.trajectory import Trajectory, marked
+from discrete_hamel.runs.trajectory import Trajectory, marked, warn_of_pull
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
 from discrete_hamel.schemes.scheme import Scheme

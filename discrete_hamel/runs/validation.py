@@ -16,10 +16,8 @@ from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.many_coordinates import facts as facts_of_many
-from discrete_hamel.runs.many_coordinates import refuse_not_finite
 from discrete_hamel.runs.nonlinear_data import nonlinear_data
-from discrete_hamel.runs.output_shapes import shapes
+from discrete_hamel.runs.output_shapes import facts_of_many, refuse_not_finite, shapes
 
 _shapes = Cache(most=500)  # by what they follow from
 SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
@@ -100,7 +98,7 @@ def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
 
 
 def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
-    """The system ready at q, q, and xi with all n components, checked; `many_coordinates` says how where q is long."""
+    """The system ready at q, q, and xi with all n components, checked; `facts_of_many` says how where q is long."""
     q = vector("q", q)
     if (xi is None) == (v is None):
         raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")

@@ -6,13 +6,14 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Interval, Scheme
+from discrete_hamel.schemes.scheme import Interval, Scheme, Wrapped
 from discrete_hamel.schemes.weights import Weights, optimised
 
 
-class Composed(Scheme):
+class Composed(Wrapped):
     """(C) Phi_h = S_{gamma_s h} o ... o S_{gamma_1 h}: order 4, 6 or 8 from a symmetric scheme S of order 2.
 
     It keeps whatever every step of S keeps. `weights` are by default the optimised ones of that order; others are in
@@ -30,6 +31,7 @@ class Composed(Scheme):
     weights: Weights
 
     symmetric = True
+    order = of("weights.order")
     reference = "Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), II.4 and V.3"
 
     def __init__(self, scheme: Scheme, order: int | None = None, weights: Weights | None = None) -> None:
@@ -38,37 +40,6 @@ class Composed(Scheme):
         _fit(scheme, order, weights)
         object.__setattr__(self, "scheme", scheme)
         object.__setattr__(self, "weights", weights)
-
-    @property
-    def order(self) -> Any:  # a class attribute elsewhere; here it depends on a field
-        return self.weights.order
-
-    @property
-    def conserves(self) -> Any:
-        """What the base scheme conserves in every step, all of them conserve."""
-        return self.scheme.conserves
-
-    @property
-    def frameless(self) -> Any:
-        return self.scheme.frameless
-
-    @property
-    def at_nodes(self) -> Any:
-        return self.scheme.at_nodes
-
-    def fitted(self, system: System) -> Scheme:
-        fitted = self.scheme.fitted(system)
-        return self if fitted is self.scheme else Composed(fitted, weights=self.weights)
-
-    def check(self, system: System, q: Array) -> None:
-        self.scheme.check(system, q)
-
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
-        return self.scheme.start(system, q, xi, h)
-
-    @property
-    def nodal(self) -> Any:
-        return self.scheme.nodal
 
     def substeps(self, h: Array) -> tuple[Scheme, Array]:
         return self.scheme, self.weights.gamma * h
@@ -95,15 +66,6 @@ class Composed(Scheme):
 
         (state, at, _), _ = lax.scan(one, (state, gamma[0], jnp.asarray(True)), gamma)
         return self.scheme.unsolved(system, state, at * h)
-
-    def time(self, state: Any) -> Any:
-        return self.scheme.time(state)
-
-    def velocity(self, system: System, state: Any) -> Array:
-        return self.scheme.velocity(system, state)
-
-    def equation(self, system: System, row: int) -> str:
-        return self.scheme.equation(system, row)
 
 
 def _fit(scheme: Scheme, order: int | None, weights: Weights) -> None:

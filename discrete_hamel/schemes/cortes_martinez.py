@@ -1,30 +1,13 @@
 """The discrete Lagrange-d'Alembert scheme of Cortes and Martinez, in nodal-momentum form."""
 
-from collections.abc import Callable
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.coordinates import momentum_and_force, need_independent, refuse_dependent
-from discrete_hamel.schemes.scheme import Scheme, State
-
-
-class _Where:
-    """A property of the method that depends on its two points; the class shows that of midpoints."""
-
-    def __init__(self, of: Callable[[float, float], Any]) -> None:
-        self.of = of
-
-    def __get__(self, scheme: Any, owner: type) -> Any:
-        return self.of(0.5, 0.5) if scheme is None else self.of(scheme.lagrangian_at, scheme.constraint_at)
-
-
-def _conserves(_: float, b: float) -> tuple[str, ...]:
-    """Discrete Noether: the symmetry's field must lie in D at the nodes; rotations of R do where R stays orthogonal."""
-    return ("constraint", "angular momentum", "spatial momentum") if b == 0.5 else ("constraint", "angular momentum")
+from discrete_hamel.schemes.lagrangian import momentum_and_force, need_independent, refuse_dependent
+from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 
 
 class CortesMartinez(Scheme):
@@ -41,9 +24,15 @@ class CortesMartinez(Scheme):
     lagrangian_at: float = 0.5
     constraint_at: float = 0.5
 
-    order = _Where(lambda a, b: 2 if a == b == 0.5 else 1)
-    symmetric = _Where(lambda a, b: bool(a == b == 0.5))
-    conserves = _Where(_conserves)
+    order = AtHalf(2, otherwise=1, parameters=("lagrangian_at", "constraint_at"))
+    symmetric = AtHalf(True, otherwise=False, parameters=("lagrangian_at", "constraint_at"))
+    # Discrete Noether: the symmetry's field must lie in D at the nodes; rotations of R do where R stays orthogonal.
+    conserves = AtHalf(
+        ("constraint", "angular momentum", "spatial momentum"),
+        otherwise=("constraint", "angular momentum"),
+        parameters=("constraint_at",),
+    )
+    point = of("constraint_at")
     reference = "Cortes and Martinez, Nonholonomic integrators (2001); [HE] 5.3"
 
     def check(self, system: System, q: Array) -> None:

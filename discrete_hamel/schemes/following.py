@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.constructors import FromConstraints, constrained
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.newton import root
@@ -53,6 +54,7 @@ class FollowingHamel(Scheme):
 
     order = AtHalf(2, otherwise=1)
     symmetric = AtHalf(True, otherwise=False)
+    point = of("tau")
     conserves = ("constraint",)
     at_nodes = True
     reference = "this library; the principle: Zenkov, On Hamel's equations (2016), section 5"

@@ -39,6 +39,7 @@ class Gauss(Scheme):
 
     stages: int = 2
 
+    order = property(lambda self: 2 * self.stages)
     symmetric = True
     conserves = ("constraint", "relative equilibria", "quadratic energy", "spatial momentum", "angular momentum")
     reference = "Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), II.1.3 and IV.2"
@@ -47,10 +48,6 @@ class Gauss(Scheme):
     def __post_init__(self) -> None:
         if self.stages not in range(1, MOST_STAGES + 1):
             raise ValueError(f"stages is {self.stages}; Gauss has 1 to {MOST_STAGES} of them.")
-
-    @property
-    def order(self) -> int:  # a class attribute elsewhere; here it depends on the field
-        return 2 * self.stages
 
     def guess(self, system: System, state: State, h: Array) -> Array:
         """The stages on the straight line of the last velocity."""

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -30,6 +31,7 @@ class NonlinearMidpoint(Scheme):
 
     order = AtHalf(2, otherwise=1)
     symmetric = AtHalf(True, otherwise=False)
+    point = of("tau")
     conserves = ()
     reference = "this library; the principle: Benenti (2008), sections 3 and 4"
     frameless = True

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
 
-from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, Report, root
@@ -60,13 +60,14 @@ def carried(sum: Array, low: Array, change: Array) -> tuple[Array, Array]:
 
 
 class AtHalf:
-    """A property of the method that holds at tau = 1/2 and is another otherwise; the class shows the first."""
+    """A property of the method that holds where these parameters are 1/2, else another; the class shows the first."""
 
-    def __init__(self, half: Any, otherwise: Any) -> None:
-        self.half, self.otherwise = half, otherwise
+    def __init__(self, half: Any, otherwise: Any, parameters: tuple[str, ...] = ("tau",)) -> None:
+        self.half, self.otherwise, self.parameters = half, otherwise, parameters
 
     def __get__(self, scheme: Any, owner: type) -> Any:
-        return self.half if scheme is None or scheme.tau == 0.5 else self.otherwise
+        at_half = scheme is None or all(getattr(scheme, name) == 0.5 for name in self.parameters)
+        return self.half if at_half else self.otherwise
 
 
 class Interval(Pytree):
@@ -89,6 +90,7 @@ class Scheme(Pytree):
     nodal: ClassVar[Any] = False  # state.xi is the velocity at the node, which need not be found from p
     at_nodes: ClassVar[Any] = False  # it uses the fields at nodes only, which may degenerate between them
     negligible: ClassVar[Any] = NEGLIGIBLE  # what Newton may leave out of a step, in units of round-off
+    point: ClassVar[Any] = 0.5  # where on the chord from q_k to q_{k+1} an interval's equations and xi are those of
     changes: ClassVar[tuple[str, ...]] = ()  # of the state, of which z has only changes: z may vanish, these do not
 
     def fitted(self, system: System) -> "Scheme":
@@ -154,6 +156,28 @@ class Scheme(Pytree):
         if self.nodal:
             return hamel.full(system, state.q, state.xi)
         return hamel.legendre(system, state.q, state.p, state.xi)
+
+
+class Wrapped(Scheme):
+    """A scheme whose steps are made of steps of the one in its field `scheme`: what it does not say is that one's."""
+
+    order = of("scheme.order")
+    symmetric = of("scheme.symmetric")
+    conserves = of("scheme.conserves")  # in every step, so in whatever is made of them
+    frameless = of("scheme.frameless")
+    at_nodes = of("scheme.at_nodes")
+    nodal = of("scheme.nodal")
+    point = of("scheme.point")
+    check = of("scheme.check")
+    start = of("scheme.start")
+    time = of("scheme.time")
+    velocity = of("scheme.velocity")
+    equation = of("scheme.equation")
+    _inner = of("scheme")
+
+    def fitted(self, system: System) -> Scheme:
+        fitted = self._inner.fitted(system)
+        return self if fitted is self._inner else self.replace(scheme=fitted)
 
 
 def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayLike) -> State:

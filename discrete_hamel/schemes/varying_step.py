@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics.hamel import full, vector_field
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Interval, Scheme
+from discrete_hamel.schemes.scheme import Interval, Scheme, Wrapped
 
 
 class Paced(Pytree):
@@ -21,20 +21,12 @@ class Paced(Pytree):
     t: Array
     excess: Array
 
-    @property
-    def q(self) -> Array:
-        return self.inner.q
-
-    @property
-    def p(self) -> Array:
-        return self.inner.p
-
-    @property
-    def xi(self) -> Array:
-        return self.inner.xi
+    q = of("inner.q")
+    p = of("inner.p")
+    xi = of("inner.xi")
 
 
-class TimeTransformed(Scheme):
+class TimeTransformed(Wrapped):
     """Steps h sigma of another scheme, where sigma follows density(q, xi) > 0 by an integrating controller.
 
         log sigma_{k+1/2} = log sigma_k + (h/2) s'(q_k, xi_k),  a step h sigma_{k+1/2},
@@ -59,34 +51,6 @@ class TimeTransformed(Scheme):
     density: Callable
 
     reference = "Hairer & Soderlind, SIAM J. Sci. Comput. 26 (2005) 1838"
-
-    @property
-    def order(self) -> Any:  # a class attribute elsewhere; here it depends on a field
-        return self.scheme.order
-
-    @property
-    def symmetric(self) -> Any:
-        return self.scheme.symmetric
-
-    @property
-    def conserves(self) -> Any:
-        """What the scheme conserves with any step."""
-        return self.scheme.conserves
-
-    @property
-    def frameless(self) -> Any:
-        return self.scheme.frameless
-
-    @property
-    def at_nodes(self) -> Any:
-        return self.scheme.at_nodes
-
-    def fitted(self, system: System) -> Scheme:
-        fitted = self.scheme.fitted(system)
-        return self if fitted is self.scheme else TimeTransformed(fitted, self.density)
-
-    def check(self, system: System, q: Array) -> None:
-        self.scheme.check(system, q)
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> Paced:
         density = self.density(q, xi)
@@ -121,9 +85,6 @@ class TimeTransformed(Scheme):
 
     def velocity(self, system: System, state: Paced) -> Array:
         return self.scheme.velocity(system, state.inner)
-
-    def equation(self, system: System, row: int) -> str:
-        return self.scheme.equation(system, row)
 
 
 def _sum(t: Array, excess: Array, h: Array) -> tuple[Array, Array]:

@@ -45,7 +45,7 @@ def disk():
 
 
 def test_values_of_the_legendre_functions():
-    """The digest's section 4.4, so that the closed form used below is the one meant."""
+    """Values computed elsewhere, so that the closed form used below is the one meant."""
     for k, values in {
         4 / 3: (2.14069835342, 1.42067549697, 3.70740390204),
         1.0: (1.81210409561, 1.30833711997, 2.84931524831),

@@ -51,7 +51,7 @@ def test_the_routh_tops_constants_are_jelletts_and_rouths(top):
 
 
 def test_constants_of_the_top_along_motions(top):
-    """The end state of the digest's section 4, and the constants on the way to it."""
+    """An end state by [MD]'s equations, and the constants on the way to it."""
     q, xi = [*attitude(0.9).ravel(), 0.0, 0.0], (0.156665381925, -0.548328836739, 2.664873022211)
     run = dh.reference(TOP, q, xi, t=np.linspace(0, 1.5, 31))
     assert run.xi[-1, :3] == pytest.approx([-2.371386486229, -0.241373883157, 2.854481942664], abs=1e-9)
@@ -129,7 +129,7 @@ def test_the_basketball_reproduces_the_fundamental_solutions_of_11_1():
 @settings(max_examples=8)
 @given(st.integers(0, 10_000), st.sampled_from([TOP, S.RollingBody(), S.BallOnSurface()]))
 def test_bodies_of_revolution_and_balls_are_flat_at_every_point(seed, system):
-    """To round-off, at random attitudes and places; the digest's check of M12."""
+    """To round-off, at random attitudes and places."""
     rng = np.random.default_rng(seed)
     turned = attitude(rng.uniform(0.4, 2.7), *rng.uniform(-np.pi, np.pi, 2))
     found = dh.flatness(system, [*turned.ravel(), *rng.uniform(0.2, 2.0, 2)])

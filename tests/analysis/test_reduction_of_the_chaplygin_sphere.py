@@ -1,4 +1,4 @@
-"""Where reducing further is wrong: Chaplygin's sphere, two shape variables; the digest's erratum E12, both ways."""
+"""Where reducing further is wrong: Chaplygin's sphere, two shape variables; a slip of the thesis, both ways."""
 
 import jax
 import jax.numpy as jnp
@@ -127,7 +127,7 @@ def test_the_motion_reduced_on_the_sphere_goes_wrong_unless_the_moments_are_equa
     assert off < 1e-8 if len(set(moments)) == 1 else off > 1e-4  # against 1e-9 of either integration
 
 
-def test_the_whole_motion_of_the_sphere_is_the_digests():
+def test_the_whole_motion_of_the_sphere_is_that_of_the_thesis():
     run = dh.reference(sphere((0.7, 0.5, 0.3)), [*np.eye(3).ravel(), 0, 0], [0.9, -0.5, 1.2], t=5.0)
     assert run.q[-1, 6:9] == pytest.approx([0.356384317211, -0.416810848957, 0.836217037998], abs=1e-9)
 

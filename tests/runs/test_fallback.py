@@ -17,7 +17,7 @@ from discrete_hamel.runs.storage import reading
 
 
 def turning(q):
-    """A product of three rotations of R^4 by multiples of q[0]: its inverse needs other pivots as it turns."""
+    """A product of three rotations of R^4 by multiples of q[0]: brackets need its inverse, and that other pivots."""
     turned = jnp.eye(4)
     for i in range(3):
         c, s = jnp.cos((i + 1) * q[0]), jnp.sin((i + 1) * q[0])
@@ -26,11 +26,12 @@ def turning(q):
     return jnp.zeros((5, 5)).at[0, 0].set(1.0).at[1:, 1:].set(turned)
 
 
-def hanging(q, v):
+def hanging(q, xi):
+    v = turning(q) @ xi
     return 0.5 * v @ v - 0.1 * jnp.cos(q[1])
 
 
-SYSTEM = dh.from_velocities(hanging, turning, rank=3)
+SYSTEM = dh.from_quasivelocities(hanging, turning, rank=3)
 DATA = {"q": (0.1, 0.2, 0.0, 0.0, 0.0), "xi": (1.0, 0.4, 0.3), "h": 0.01, "steps": 300}
 
 

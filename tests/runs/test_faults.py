@@ -166,7 +166,7 @@ def test_an_exception_in_a_callback_is_told_and_loses_nothing(tmp_path, monkeypa
 def slow(monkeypatch):
     """Chunks of ten steps, with a function called after each; Ctrl-C as at a keyboard, whatever shell this is."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    monkeypatch.setattr(loops, "CHUNK_STEPS", 10)
+    monkeypatch.setattr(loops, "_per_call", lambda *_: 10)
     after = []
     plain = loops.Progress.at
     monkeypatch.setattr(loops.Progress, "at", lambda self, done: (plain(self, done), [do(done) for do in after]))

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from runs import go
 
-from discrete_hamel._support import progress
+from discrete_hamel._support import console
 
 
 class Screen(io.StringIO):
@@ -21,7 +21,7 @@ class Screen(io.StringIO):
 def clock(monkeypatch):
     """A clock that a test moves."""
     now = SimpleNamespace(t=100.0)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now.t)
+    monkeypatch.setattr(console.time, "monotonic", lambda: now.t)
     return now
 
 
@@ -32,13 +32,13 @@ def terminal(monkeypatch):
 
 def standard_error(monkeypatch, stream):
     """`stream` as what the module takes for standard error; pytest gives the real one out anew for each test."""
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream, modules=sys.modules))
+    monkeypatch.setattr(console, "sys", SimpleNamespace(stderr=stream, modules=sys.modules))
     return stream
 
 
 def counted(clock, total, rate, first=0, show=True):
     """A run at `rate` steps a second, after two seconds of compiling, that reports twenty times a second."""
-    with progress.Progress(total, show, first) as bar:
+    with console.Progress(total, show, first) as bar:
         clock.t += 2
         done = first
         while done < total:
@@ -73,7 +73,7 @@ def test_a_resumed_run_counts_from_where_it_was(clock, terminal):
 
 
 def test_short_runs_and_silenced_ones_show_nothing(clock, terminal):
-    with progress.Progress(100, True) as bar:
+    with console.Progress(100, True) as bar:
         for done in range(100):
             clock.t += 0.005
             bar.at(done + 1)
@@ -91,7 +91,7 @@ def test_pipes_stay_quiet(clock, monkeypatch):
 
 def test_a_failing_run_ends_its_line(clock, terminal):
     def failing():
-        with progress.Progress(100, True) as bar:
+        with console.Progress(100, True) as bar:
             clock.t += 5
             bar.at(10)
             raise ZeroDivisionError
@@ -134,9 +134,9 @@ def test_notebooks_have_one_output_that_is_updated(clock, monkeypatch, terminal)
 
 
 def test_simulate_reports_its_steps(clock, terminal, monkeypatch):
-    plain = progress.Progress.at
+    plain = console.Progress.at
     monkeypatch.setattr(
-        progress.Progress, "at", lambda self, done: (setattr(clock, "t", clock.t + 3), plain(self, done))[1]
+        console.Progress, "at", lambda self, done: (setattr(clock, "t", clock.t + 3), plain(self, done))[1]
     )
     go(9000, progress=True)
     assert "9,000 of 9,000 steps" in terminal.getvalue()
@@ -148,8 +148,8 @@ def test_simulate_reports_its_steps(clock, terminal, monkeypatch):
 def test_a_run_in_a_pipe_writes_nothing():
     code = (
         "import discrete_hamel as dh\n"
-        "from discrete_hamel import progress\n"
-        "progress.SILENT = 0.0\n"
+        "from discrete_hamel._support import console\n"
+        "console.SILENT = 0.0\n"
         "dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=20_000)\n"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

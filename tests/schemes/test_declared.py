@@ -19,7 +19,8 @@ from checkers import STEP, keeps_steady_rolling, steady_spin
 import discrete_hamel as dh
 from discrete_hamel.schemes import Scheme
 
-CLASSES = [value for value in vars(dh).values() if inspect.isclass(value) and issubclass(value, Scheme)]
+PUBLIC = [getattr(dh, name) for name in dh.__all__]
+CLASSES = [value for value in PUBLIC if inspect.isclass(value) and issubclass(value, Scheme) and value is not Scheme]
 
 
 def shorter_when_fast(q, xi):
@@ -166,3 +167,17 @@ def test_conserves(scheme, name):
         assert deviation < 1e-12 * 50**0.5
     else:
         assert deviation > 1e-9, f"{scheme!r} keeps {name} and does not say so"
+
+
+def test_a_scheme_made_of_another_says_what_that_one_says():
+    """Where on the chord it acts, what it keeps, and what it needs: of the scheme within."""
+    within = dh.CortesMartinez(0.5, constraint_at=0.3)
+    varying = dh.TimeTransformed(within, lambda q, xi: 0.01)
+    for name in ("point", "order", "symmetric", "conserves", "frameless", "nodal"):
+        assert getattr(varying, name) == getattr(within, name)
+    assert (within.point, within.order, within.symmetric) == (0.3, 1, False)
+    assert within.conserves == ("constraint", "angular momentum")
+    assert "spatial momentum" in dh.CortesMartinez(0.2).conserves
+    assert dh.TimeTransformed(dh.NonlinearMidpoint(0.3), lambda q, z: 0.01).point == 0.3
+    assert (dh.Composed(dh.DiscreteHamel(), order=6).order, dh.Composed(dh.DiscreteHamel()).point) == (6, 0.5)
+    assert dh.Composed(dh.EnergyExact()).nodal

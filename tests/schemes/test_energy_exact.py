@@ -15,7 +15,7 @@ from discrete_hamel.schemes import Gonzalez, MeanValue, energy_exact
 GRADIENTS = [MeanValue(), Gonzalez()]
 
 
-DRIVEN = {"DrivenRollerRacer", "DrivenSnakeboard"}  # their motion keeps no energy: tests/catalogue/test_driven.py
+DRIVEN = {"DrivenRollerRacer", "DrivenSnakeboard"}  # their motion keeps no energy: tests/systems/test_driven.py
 CONSERVATIVE = sorted(
     name
     for name in set(dh.systems.__all__) - DRIVEN

@@ -9,12 +9,12 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.analysis.equilibria.equilibrium_search import SOLVED, Point, Sought
-from discrete_hamel.analysis.equilibria.steady_equations import Equations, fastest, left_over
+from discrete_hamel.analysis.equilibria.steady_equations import SURELY, Equations, fastest, left_over
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.mechanics.system import System
 
 REFINEMENTS = 30
-KEPT = 20 * SOLVED  # a step adds its own solve's round-off; what is only accurate shows with a longer one
+KEPT = SURELY * SOLVED  # a step adds its own solve's round-off; what is only accurate shows with a longer one
 
 
 class KeptMotion(NamedTuple):
@@ -83,8 +83,9 @@ def _with_velocity(at: Equations, wanted: np.ndarray, known: int) -> tuple[np.nd
 
 
 def _off(left: np.ndarray, noise: np.ndarray, velocity: np.ndarray) -> float:
-    size = np.max(np.abs(velocity), initial=0.0) + np.max(noise, initial=0.0) / SOLVED
-    return float(np.max(np.abs(left)) / size) if np.any(left) else 0.0
+    most, rounded = float(np.max(np.abs(left), initial=0.0)), np.max(noise, initial=0.0)
+    size = np.max(np.abs(velocity), initial=0.0) + (rounded / SOLVED if most <= SURELY * rounded else 0.0)
+    return most / size if most else 0.0
 
 
 def _units(sought: Sought, y: np.ndarray, group: np.ndarray, at: Equations) -> np.ndarray:

@@ -50,10 +50,13 @@ class Linearisation(NamedTuple):
         """The zero eigenvalues, layer by layer, and a matrix with all the others."""
         if not self.matrix.size:
             return Staircase(self.matrix, (), 0.0)
+        unit = ROUNDINGS * len(self.matrix) ** 0.5 * np.finfo(float).eps
+        sure = np.abs(self.matrix) > self.noise
         with np.errstate(invalid="ignore"):  # SciPy casts a permutation that it was told not to make
-            rest, (scales, _) = scipy.linalg.matrix_balance(self.matrix, permute=False, separate=True)
+            # by what is no round-off: balanced against it, every entry would become as small
+            _, (scales, _) = scipy.linalg.matrix_balance(np.where(sure, self.matrix, 0.0), permute=False, separate=True)
+        rest = self.matrix * scales / scales[:, None]
         own = np.linalg.norm(np.broadcast_to(self.noise, rest.shape) * scales / scales[:, None])
-        unit = ROUNDINGS * len(rest) ** 0.5 * np.finfo(float).eps
         noise, layers = float(own + unit * np.linalg.norm(rest, 2)), []
         while rest.size:
             _, sizes, right = np.linalg.svd(rest)

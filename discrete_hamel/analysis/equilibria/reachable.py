@@ -17,6 +17,7 @@ Word = int | tuple[int, Any]
 Words = tuple[Word, ...] | None  # fields that span what can be reached; None: all of the frame
 
 SUBSTEPS, STAGES, TURNS = 4, 4, 60
+ROUNDED = 1e-12  # of the largest field beside it
 
 
 def reachable(system: System, q: Any) -> Words:
@@ -48,12 +49,16 @@ def reachable(system: System, q: Any) -> Words:
 
 
 def _grown(words: list[Word], span: np.ndarray, names: list[Word], fields: np.ndarray) -> tuple[list[Word], np.ndarray]:
-    """`words` and an orthonormal basis of their span, with those of the fields that add to it."""
+    """`words` and an orthonormal basis of their span, with those of the fields that add to it.
+
+    A bracket that is zero comes as the round-off of larger ones, which points anywhere: it adds nothing.
+    """
     sizes = np.linalg.norm(fields, axis=0)
+    sizes = np.where(sizes > ROUNDED * np.max(sizes, initial=1.0), sizes, np.inf)
     while span.shape[1] < len(span):
         beyond = fields - span @ (span.T @ fields)
         beyond -= span @ (span.T @ beyond)
-        share = np.linalg.norm(beyond, axis=0) / np.where(sizes > 0, sizes, 1.0)
+        share = np.linalg.norm(beyond, axis=0) / sizes
         best = int(np.argmax(share))
         if share[best] <= DEPENDENT:
             break

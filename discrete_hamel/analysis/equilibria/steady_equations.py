@@ -17,6 +17,8 @@ from discrete_hamel.schemes.scheme import Scheme
 
 SAMPLES, UNITS = 2, 4  # how often every number is rounded anew to see what that does, and by how many roundings
 MORE = 8  # times that is round-off
+SURELY = 20  # times that is none
+EPS = np.finfo(float).eps
 STEADY = 1e-8  # what may be left of the equations, relative to what they are made of, by numbers given to eight digits
 
 
@@ -70,7 +72,15 @@ class Question(NamedTuple):
         with np.errstate(invalid="ignore"):  # far from any solution they may be infinite
             changed = [np.max([np.abs(b - a) for b in others], axis=0) for a, *others in zip(at, *found, strict=True)]
         noise = Equations(*(MORE * change for change in changed))
+        noise = noise._replace(by_point=np.maximum(noise.by_point, self._least(np.asarray(y))))
         return noise if self.scheme is None else self._with_differences(y, noise)
+
+    def _least(self, y: np.ndarray) -> np.ndarray:
+        """Round-off of derivatives that samples miss, where 1 + y^2 is the same number for all of them: that of xi in
+        the rates of q by q and of xi by xi, of xi^2 in that of xi by q."""
+        is_xi = np.arange(len(y)) >= self.coordinates
+        swift = np.max(np.abs(y[is_xi][: self.system.rank]), initial=0.0)
+        return MORE * EPS * swift ** (1.0 + is_xi[:, None] - is_xi)
 
     def _with_differences(self, y: Any, noise: Equations) -> Equations:
         """What a map rounds off besides: a change is the difference of two nodes, over h, one of them taken back by an
@@ -123,7 +133,8 @@ def left_over(
     """The largest of what is left of E, relative to what it is made of, with round-off counted as `least`.
 
     What it is made of: the motion itself, and what a change of q by its size (and by one, in its units), and of xi by
-    its own, would make; but no more than 1 + the size of the motion.
+    its own, would make; but no more than 1 + the size of the motion. Where nothing makes xi turn or grow that is
+    nothing, and what xi at the fastest rate would round off is not left over.
     """
     rate = fastest(at, noise, coordinates)
     moving = np.abs(at.value - at.by_group @ group)
@@ -131,8 +142,10 @@ def left_over(
     reach = np.concatenate([np.abs(y[:coordinates]) + 1.0, np.full(len(y) - coordinates, swift)])
     terms, most, worst = np.abs(at.by_point) @ reach + moving, 1.0 + np.max(moving, initial=0.0), 0.0
     for part in (slice(0, coordinates), slice(coordinates, None)):
-        left = np.max(np.abs(at.value[part]), initial=0.0)
-        size = min(np.max(terms[part], initial=0.0), most) + np.max(noise.value[part], initial=0.0) / least
+        floor = MORE * EPS * swift * rate if part.start else 0.0
+        left = np.max(np.abs(at.value[part]) - floor, initial=0.0)
+        rounded = np.max(noise.value[part], initial=0.0)
+        size = min(np.max(terms[part], initial=0.0), most) + (rounded / least if left <= SURELY * rounded else 0.0)
         worst = max(worst, left / size if left else 0.0)
     return float(worst) if np.all(np.isfinite(at.value)) else np.inf
 

@@ -12,13 +12,13 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics import hamel
-from discrete_hamel.mechanics.system import System
+from discrete_hamel.mechanics.system import System, Wrapper
 from discrete_hamel.runs import validation as checks
 
 AGREES = 1e-9  # relative difference of accelerations that counts as none
 
 
-class ConstrainedFirst(System):
+class ConstrainedFirst(Wrapper):
     """The same system with the constraint put into the Lagrangian before it is varied: wrong unless integrable.
 
     l_c(q, xi) = l(q, xi^D, b(q)), so mu_k = 0 along U and c^k_ij xi^i mu_k loses its terms with k in U.
@@ -29,32 +29,13 @@ class ConstrainedFirst(System):
     [0.0, 0.0, 0.0]
     """
 
-    original: System
-
-    @property
-    def rank(self) -> Any:
-        return self.original.rank
+    system: System
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        return self.original.lagrangian(q, hamel.full(self.original, q, xi[: self.original.rank]))
-
-    def frame(self, q: Array) -> Array:
-        return self.original.frame(q)
-
-    def structure(self, q: Array) -> Array:
-        return self.original.structure(q)
-
-    def slip(self, q: Array) -> Array:
-        return self.original.slip(q)
-
-    def force(self, q: Array, xi: Array) -> Array:
-        return self.original.force(q, xi)
-
-    def at(self, q: Array) -> System:
-        return self.replace(original=self.original.at(q))
+        return self.system.lagrangian(q, hamel.full(self.system, q, xi[: self.rank]))
 
 
-class WithoutBracket(System):
+class WithoutBracket(Wrapper):
     """The same system with [u_i, u_j] = 0 pretended: wrong unless the frame commutes.
 
     >>> import discrete_hamel as dh
@@ -63,29 +44,10 @@ class WithoutBracket(System):
     [0.0, 0.0, 0.0]
     """
 
-    original: System
-
-    @property
-    def rank(self) -> Any:
-        return self.original.rank
-
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        return self.original.lagrangian(q, xi)
-
-    def frame(self, q: Array) -> Array:
-        return self.original.frame(q)
+    system: System
 
     def structure(self, q: Array) -> Array:
-        return jnp.zeros_like(self.original.structure(q))
-
-    def slip(self, q: Array) -> Array:
-        return self.original.slip(q)
-
-    def force(self, q: Array, xi: Array) -> Array:
-        return self.original.force(q, xi)
-
-    def at(self, q: Array) -> System:
-        return self.replace(original=self.original.at(q))
+        return jnp.zeros_like(self.system.structure(q))
 
 
 class WrongWay(NamedTuple):

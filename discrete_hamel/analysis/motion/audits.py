@@ -12,8 +12,7 @@ from discrete_hamel.analysis.motion.off_constraint import constraint_residual
 from discrete_hamel.analysis.motion.trends import UNKNOWN, Trend
 from discrete_hamel.analysis.motion.trends import drift as drift_of
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
-from discrete_hamel.runs.contacts import pull
-from discrete_hamel.runs.trajectory import Trajectory
+from discrete_hamel.runs.trajectory import Trajectory, pull
 from discrete_hamel.schemes import (
     Composed,
     CortesMartinez,
@@ -105,8 +104,8 @@ def _cells(line: Line) -> list[str]:
 def audit(trajectory: Trajectory) -> Audit:
     """What this trajectory keeps: constraint, invariants with drift and wandering, momentum equation, Newton's health.
 
-    A line is a theorem where design section 3 proves it for this scheme and system, observed where it is known from
-    experience only, and not claimed otherwise.
+    A line is a theorem where one holds for this scheme and system (README, "What is promised"), observed where it is
+    known from experience only, and not claimed otherwise.
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh()

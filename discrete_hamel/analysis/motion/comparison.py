@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import RunFailed
-from discrete_hamel._support.progress import Progress
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
 from discrete_hamel.analysis.motion.trends import Trend, drift
 from discrete_hamel.mechanics.system import System

@@ -15,7 +15,6 @@ from discrete_hamel.mechanics import frames, gibbs_appell, hamel
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
-from discrete_hamel.schemes.varying_step import TimeTransformed
 
 
 class Supplied(NamedTuple):
@@ -88,8 +87,7 @@ def work(trajectory: Trajectory) -> Supplied:
 
 
 def _on_intervals(run: Trajectory) -> Supplied:
-    scheme: Any = run.scheme.scheme if isinstance(run.scheme, TimeTransformed) else run.scheme
-    tau = getattr(scheme, "tau", 0.5)
+    tau = run.scheme.point
     inside = run.replace(q=(1 - tau) * run.q[:-1] + tau * run.q[1:], xi=run.xi_mid)
     h = run.t[1:] - run.t[:-1]
     return Supplied(*(_summed(h * part) for part in inside._evaluate(power)))

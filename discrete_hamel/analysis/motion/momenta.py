@@ -118,7 +118,7 @@ def momentum_residual(trajectory: Trajectory, field: Field) -> np.ndarray:
         )
     if trajectory.scheme.time(trajectory.final) is not None:
         raise ValueError("the discrete momentum equation is written for a constant step; here the steps vary.")
-    tau = jnp.asarray(getattr(trajectory.scheme, "tau", 0.5), float)
+    tau = jnp.asarray(trajectory.scheme.point, float)
     nodes = jnp.asarray(trajectory.q), jnp.asarray(trajectory.p)
     return np.asarray(_balance(field, trajectory.system, tau, trajectory.h, nodes, jnp.asarray(trajectory.xi_mid)))
 

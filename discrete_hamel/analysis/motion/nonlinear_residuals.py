@@ -14,7 +14,7 @@ ALONG = 1e-12  # part of qdot across psi_z, relative to qdot, that is round-off
 
 def midpoint_residuals(run: Trajectory) -> tuple[float, float]:
     """The largest residuals of (N1) a step, divided by h, and of (N2), by NonlinearMidpoint or at the middle."""
-    tau = jnp.asarray(getattr(run.scheme, "tau", 0.5), float)
+    tau = jnp.asarray(0.5 if run.scheme is None else run.scheme.point, float)
     chord, balance = _residuals(run.system, run.q, run.xi, run.xi_mid, run.h, tau)
     return float(np.max(np.asarray(chord))), float(np.max(np.asarray(balance)))
 

@@ -1,7 +1,5 @@
 """How far the chords of a discrete motion are from the constraint."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -9,14 +7,12 @@ from jax import Array
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
-from discrete_hamel.schemes.varying_step import TimeTransformed
 
 
 def constraint_residual(run: Trajectory) -> float:
-    """The largest |(q_{k+1} - q_k)/h - Psi_U b| off the span of Psi_D, at the point of the chord that the scheme names
-    (its `tau` or `constraint_at`), else at its middle; for nonlinear constraints, off the velocities psi(q, z)."""
-    scheme: Any = run.scheme.scheme if isinstance(run.scheme, TimeTransformed) else run.scheme
-    point = getattr(scheme, "tau", getattr(scheme, "constraint_at", 0.5))
+    """The largest |(q_{k+1} - q_k)/h - Psi_U b| off the span of Psi_D, at the `point` of the chord that the scheme
+    names, else at its middle; for nonlinear constraints, off the velocities psi(q, z)."""
+    point = 0.5 if run.scheme is None else run.scheme.point
     h = jnp.asarray(run.t[1:] - run.t[:-1])
     if isinstance(run.system, NonlinearSystem):
         return float(jnp.max(_off_velocities(run.system, run.q[:-1], run.q[1:], h, run.xi_mid)))

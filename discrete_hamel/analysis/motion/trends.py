@@ -33,11 +33,11 @@ UNKNOWN = Trend(float("nan"), float("nan"))  # of tables; printed as nothing
 def trend(t: np.ndarray, values: np.ndarray) -> Trend:
     """The straight line through `values` at times t, which are evenly spaced.
 
-    The line is fitted to the means of 64 blocks, so that what oscillates within a block averages out and does not
-    count as evidence. The standard error comes from the scatter of the means, of which only every tau-th is
-    independent, tau their integrated autocorrelation time (Geyer 1992); so a slow oscillation, of which a run has seen
-    a few periods or less, counts as few pieces. It is widened by Student's distribution for so many, until four of it
-    mean what four standard deviations mean.
+    The line is fitted to the means of 64 blocks (of a short run, to all values), so that what oscillates within a
+    block averages out and does not count as evidence. The standard error comes from the scatter of the means, of which
+    only every tau-th is independent, tau their integrated autocorrelation time (Geyer 1992); so a slow oscillation, of
+    which a run has seen a few periods or less, counts as few pieces. It is widened by Student's distribution for so
+    many, until four of it mean what four standard deviations mean.
 
     >>> t = np.linspace(0.0, 1000.0, 10_001)
     >>> found = trend(t, 1e-3 * np.sin(5 * t) + 2e-6 * t)
@@ -51,10 +51,9 @@ def trend(t: np.ndarray, values: np.ndarray) -> Trend:
             f"a trend with an error bar needs {FEWEST} values at least, all finite; these are {len(values)}, of which "
             f"{int(np.sum(np.isfinite(values)))} are finite."
         )
-    blocks = min(BLOCKS, len(values))
-    length = len(values) // blocks
-    times = np.asarray(t)[: blocks * length].reshape(blocks, length).mean(axis=1)
-    means = np.asarray(values, float)[: blocks * length].reshape(blocks, length).mean(axis=1)
+    blocks = BLOCKS if len(values) >= 2 * BLOCKS else len(values)
+    edges = np.linspace(0, len(values), blocks + 1).astype(int)
+    times, means = (np.add.reduceat(np.asarray(a, float), edges[:-1]) / np.diff(edges) for a in (t, values))
     times = times - times.mean()
     spread = times @ times
     slope = float(times @ (means - means.mean()) / spread)

@@ -37,7 +37,7 @@ class Adjoint(NamedTuple):
 
 
 def adjoint(system: System, symmetries: Chosen, shape: Shape, q: Array) -> Adjoint:
-    """The adjoint equation at q; [MD] (7.9)-(7.11), M15 in the digest; [QS] (4.12), (6.13)."""
+    """The adjoint equation at q; [MD] (7.9)-(7.11); [QS] (4.12), (6.13)."""
     m = system.rank
 
     def metric(q: Array) -> Array:

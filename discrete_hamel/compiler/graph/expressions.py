@@ -13,7 +13,7 @@ import numpy as np
 
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 
-MOST_NODES = 150_000  # what Python can build in a few seconds
+MOST_NODES = 700_000  # what Python can build in some ten seconds
 
 
 class Unsupported(Exception):

@@ -23,11 +23,12 @@ def folder() -> Path | None:
     asked = os.environ.get(VARIABLE, "")
     if asked.lower() in ("off", "0", "no", "false"):
         return None
-    if asked:
-        return Path(asked)
     home = {"darwin": "~/Library/Caches", "win32": os.environ.get("LOCALAPPDATA", "~/AppData/Local")}
     base = os.environ.get("XDG_CACHE_HOME") or home.get(sys.platform, "~/.cache")
-    return Path(base).expanduser() / "discrete_hamel"
+    try:
+        return Path(asked or f"{base}/discrete_hamel").expanduser()
+    except RuntimeError:  # there is no such home, as for a user that the system does not know
+        return None
 
 
 def digest(*parts: str) -> str:

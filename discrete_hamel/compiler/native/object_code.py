@@ -9,7 +9,7 @@ from typing import Any
 from discrete_hamel.compiler.native import object_cache
 from discrete_hamel.compiler.native.instructions import SYMBOLS
 
-MANY = 30_000  # operations up to which LLVM's first level is worth its time; its second never is
+MANY = 100_000  # operations up to which LLVM's first level is worth its time; its second never is
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Newton's iteration of a `Root` as sections of native code, by the rule of `newton.py` itself, read into the graph."""
+"""Newton's iteration of a `Root` as native code, by the rule of `mechanics/newton.py` itself, read into the graph."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -92,7 +92,7 @@ class Solve:
         return [self.prepare, self.begin, self.correct, self.measure, self.judge, *self.stages]
 
     def _node(self, function: Any, *arguments: Any) -> Any:
-        """A function of `newton.py`, of nodes."""
+        """A function of `mechanics/newton.py`, of nodes."""
         arrays = [np.array(a, dtype=object) for a in arguments]
         return to_graph(self.graph, function, *arrays)[0]
 

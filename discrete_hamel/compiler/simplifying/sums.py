@@ -114,8 +114,12 @@ def _pivot(graph: Graph, rows: Rows, columns: dict[int, set[int]], active: set[i
     """Markowitz's choice: the acceptable entry with the least (entries of its row - 1)(of its column - 1)."""
     best: tuple[int, int, int] | None = None
     for i in sorted(active):
+        others = len(rows[i]) - 1
         for j, a in rows[i].items():
-            cost = (len(rows[i]) - 1) * (len(columns[j]) - 1) + (0 if graph.value(a) is not None else WORTH)
+            cost = others * (len(columns[j]) - 1)
+            if best is not None and cost >= best[0]:
+                continue
+            cost += 0 if graph.value(a) is not None else WORTH
             if best is None or cost < best[0]:
                 largest = max(abs(graph.samples[rows[k][j]]) for k in columns[j])
                 if abs(graph.samples[a]) > THRESHOLD * largest:

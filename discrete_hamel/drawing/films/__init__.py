@@ -3,7 +3,8 @@
     traj.animate("run.gif")                    # the file's ending decides
     traj.animate("run.html", seconds=10)       # the whole motion in ten seconds
 
-A system is drawn by its method `shapes(q)`, which returns arrays of points of the kinds in `systems/outlines.py`.
+A system is drawn by its method `shapes(q)`, which returns arrays of points of the kinds in
+`systems/_blocks/outlines.py`.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel._support.progress import Progress
+from discrete_hamel._support.console import Progress
 from discrete_hamel.drawing.films.scenes import scene, shapes_of
 from discrete_hamel.drawing.films.timing import frames, refuse_length
 from discrete_hamel.runs.trajectory import Trajectory

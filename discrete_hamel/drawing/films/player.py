@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel._support.progress import Progress
+from discrete_hamel._support.console import Progress
 from discrete_hamel.drawing.films.pieces import Piece
 from discrete_hamel.drawing.films.scenes import Scene
 from discrete_hamel.drawing.films.timing import Frames

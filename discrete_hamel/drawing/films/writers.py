@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel._support.progress import Progress
+from discrete_hamel._support.console import Progress
 from discrete_hamel.drawing.films.painter import Painter
 from discrete_hamel.drawing.films.scenes import Scene
 from discrete_hamel.drawing.films.timing import Frames

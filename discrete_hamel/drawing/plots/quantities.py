@@ -71,7 +71,7 @@ def named(quantity: Quantity) -> str:
 
 
 def unit_of(trajectory: Trajectory, quantity: Quantity) -> str:
-    """A named quantity's unit as print has it, "" where the system says none; see `units.py`."""
+    """A named quantity's unit as print has it, "" where the system says none; see `systems/_blocks/units.py`."""
     return units.printed(units.unit(trajectory.system.units, quantity)) if isinstance(quantity, str) else ""
 
 

@@ -14,7 +14,6 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.ensemble.placement import Placement, is_sharded, placement
 from discrete_hamel.runs.ensemble.plain import Axes
-from discrete_hamel.runs.ensemble.processes import Team
 from discrete_hamel.runs.ensemble.starts import one, starts
 from discrete_hamel.runs.output_shapes import shapes
 
@@ -117,7 +116,7 @@ def _rows(name: str, value: Any) -> Any:
     return array
 
 
-def gathered(system: Any, q: Any, xi: Any, v: Any, block: int = 2048, team: Team | None = None) -> Members:
+def gathered(system: Any, q: Any, xi: Any, v: Any, block: int = 2048) -> Members:
     """The members, or a sentence for what is wrong with all."""
     if (xi is None) == (v is None):
         raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
@@ -130,7 +129,7 @@ def gathered(system: Any, q: Any, xi: Any, v: Any, block: int = 2048, team: Team
     members = _size(count, q, velocity, whole)
     if not members:
         raise ValueError("an ensemble needs at least one member.")
-    place = placement([q, velocity, *jax.tree.leaves(whole)], members, block, team or Team())
+    place = placement([q, velocity, *jax.tree.leaves(whole)], members, block)
     axes, few, q_few, velocity_few = _few(whole, q, velocity, place, several)
     lead = _a_good_one(few, axes, q_few, velocity_few, v is None)
     ready: Any = _ready(whole, lead.system)

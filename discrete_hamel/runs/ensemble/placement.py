@@ -15,10 +15,8 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from discrete_hamel.compiler.lanes.lanes import LANES
-from discrete_hamel.runs.ensemble.processes import Team
+from discrete_hamel.runs.ensemble.processes import Blocks, together
 from discrete_hamel.runs.ensemble.results import Contents
-
-Blocks = dict[int, dict[str, np.ndarray]]  # by number, of each array the rows of its members
 
 
 class Placement(Protocol):
@@ -37,7 +35,7 @@ class Placement(Protocol):
     def slot(self, number: int) -> slice:
         """Where a block lies in the rows that are here."""
 
-    def together(self, contents: Contents, results: Blocks, team: Team) -> dict[str, Any]:
+    def together(self, contents: Contents, results: Blocks) -> dict[str, Any]:
         """The arrays of all members."""
 
 
@@ -46,11 +44,11 @@ def is_sharded(array: Any) -> bool:
     return isinstance(array, jax.Array) and not array.is_fully_replicated
 
 
-def placement(arrays: Sequence[Any], members: int, block: int, team: Team) -> Placement:
+def placement(arrays: Sequence[Any], members: int, block: int) -> Placement:
     """Where the members are, who are in blocks of `block` at most."""
     size = min(block, -(-members // LANES) * LANES)
     if sharded := [array for array in arrays if is_sharded(array)]:
-        return Sharded(sharded, members, size, team)
+        return Sharded(sharded, members, size)
     return Whole(members, size)
 
 
@@ -72,8 +70,8 @@ class Whole:
     def slot(self, number: int) -> slice:
         return slice(number * self.size, min((number + 1) * self.size, self.members))
 
-    def together(self, contents: Contents, results: Blocks, team: Team) -> dict[str, Any]:
-        return team.together(contents, results, self.members)
+    def together(self, contents: Contents, results: Blocks) -> dict[str, Any]:
+        return together(contents, results, self.members)
 
 
 class Sharded:
@@ -82,9 +80,9 @@ class Sharded:
     The last blocks are filled up with copies of the last member, which nobody runs.
     """
 
-    def __init__(self, arrays: Sequence[jax.Array], members: int, size: int, team: Team) -> None:
-        self.given, mesh = _sharding(arrays, team)
-        self.members, self.size, self.team = members, size, team
+    def __init__(self, arrays: Sequence[jax.Array], members: int, size: int) -> None:
+        self.given, mesh = _sharding(arrays)
+        self.members, self.size = members, size
         self.all = mesh.size * math.ceil(members / size / mesh.size)  # blocks, those that only fill up included
         self.sharding = NamedSharding(Mesh(mesh.devices.ravel(), ("blocks",)), PartitionSpec("blocks"))
         held = self.sharding.addressable_devices_indices_map((self.all,)).values()
@@ -95,9 +93,8 @@ class Sharded:
         if not is_sharded(array):
             who = (np.array(self.numbers)[:, None] * self.size + np.arange(self.size)).ravel()
             return np.asarray(array)[np.minimum(who, self.members - 1)]
-        with self.team.computing():
-            blocks = jax.jit(self._in_blocks, out_shardings=self.sharding)(_with_auto_axes(array))
-            parts = {shard.index[0].start or 0: np.asarray(shard.data) for shard in blocks.addressable_shards}
+        blocks = jax.jit(self._in_blocks, out_shardings=self.sharding)(_with_auto_axes(array))
+        parts = {shard.index[0].start or 0: np.asarray(shard.data) for shard in blocks.addressable_shards}
         return np.concatenate([rows for _, part in sorted(parts.items()) for rows in part])
 
     def _in_blocks(self, a: jax.Array) -> jax.Array:
@@ -113,15 +110,13 @@ class Sharded:
             who = jnp.nonzero(finite, size=most, fill_value=0)[0]
             return [jnp.asarray(a)[jnp.append(who, 0)] for a in arrays]
 
-        with self.team.computing():
-            return [np.asarray(a) for a in first([_with_auto_axes(a) for a in arrays])]
+        return [np.asarray(a) for a in first([_with_auto_axes(a) for a in arrays])]
 
     def slot(self, number: int) -> slice:
         begin = self.numbers.index(number) * self.size
         return slice(begin, begin + min(self.size, self.members - number * self.size))
 
-    def together(self, contents: Contents, results: Blocks, team: Team) -> dict[str, Any]:
-        team.all_done()
+    def together(self, contents: Contents, results: Blocks) -> dict[str, Any]:
         whole = {}
         for name, column in contents.columns.items():
             local = np.zeros((len(self.numbers), self.size, *column.shape), column.dtype)
@@ -132,9 +127,8 @@ class Sharded:
                 begin, end, _ = index[0].indices(self.all)
                 return local[[self.numbers.index(k) for k in range(begin, end)]]
 
-            with team.computing():
-                blocks = jax.make_array_from_callback((self.all, *local.shape[1:]), self.sharding, piece)
-                members = jax.jit(self._of_members, out_shardings=_auto(self.given))(blocks)
+            blocks = jax.make_array_from_callback((self.all, *local.shape[1:]), self.sharding, piece)
+            members = jax.jit(self._of_members, out_shardings=_auto(self.given))(blocks)
             whole[name] = _on(self.given, members)
         return whole
 
@@ -157,7 +151,7 @@ def _with_auto_axes(array: Any) -> Any:
     return _on(_auto(array.sharding), array) if is_sharded(array) else array
 
 
-def _sharding(arrays: Sequence[Any], team: Team) -> tuple[NamedSharding, Mesh]:
+def _sharding(arrays: Sequence[Any]) -> tuple[NamedSharding, Mesh]:
     """How results are sharded, over members alone, and the mesh; or a sentence."""
     for array in arrays:
         sharding = array.sharding
@@ -169,10 +163,10 @@ def _sharding(arrays: Sequence[Any], team: Team) -> tuple[NamedSharding, Mesh]:
         if list(sharding.mesh.devices.flat) != list(arrays[0].sharding.mesh.devices.flat):
             raise ValueError("data of an ensemble are sharded over one mesh; these have several, of other devices.")
     mesh = arrays[0].sharding.mesh
-    there = len({device.process_index for device in mesh.devices.flat})
-    if there != team.count:
+    there, count = len({device.process_index for device in mesh.devices.flat}), jax.process_count()
+    if there != count:
         raise ValueError(
-            f"the mesh of an ensemble's data has devices of {there} of the {team.count} processes, which all take "
+            f"the mesh of an ensemble's data has devices of {there} of the {count} processes, which all take "
             "part; make it of all jax.devices()."
         )
     return NamedSharding(mesh, PartitionSpec(arrays[0].sharding.spec[0])), mesh

@@ -1,37 +1,40 @@
 """ensemble: many members through one scheme, in blocks, by all cores and all processes."""
 
 import os
+import random
 import threading
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import RunInterrupted
-from discrete_hamel._support.progress import Progress
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.lanes.lane_choice import bundle_for
 from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.ensemble import plain, processes, reductions
+from discrete_hamel.runs.ensemble import claims, plain, reductions
 from discrete_hamel.runs.ensemble.batches import Batch, Task
+from discrete_hamel.runs.ensemble.claims import Claims
 from discrete_hamel.runs.ensemble.members import Members, gathered
-from discrete_hamel.runs.ensemble.placement import Blocks
+from discrete_hamel.runs.ensemble.processes import Blocks, share
 from discrete_hamel.runs.ensemble.reasons import Why
 from discrete_hamel.runs.ensemble.reductions import Reduction
 from discrete_hamel.runs.ensemble.results import Contents, contents, dataset
 from discrete_hamel.runs.ensemble.store import Shards, manifest
-from discrete_hamel.runs.ensemble.threads import by_all_cores
+from discrete_hamel.runs.ensemble.threads import Part, by_all_cores, cut, parts
 from discrete_hamel.runs.simulation import _warn_of_float32
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
 
 BLOCK = 2048  # members, at most, that one core takes at a time, and that a chunk of a store holds
 CAPACITY = 64  # nodes that a call gives at most
+FIRST_LOOK = 0.05  # seconds after which is first looked whether others have finished their blocks, then less often
 
 
 def ensemble(
@@ -46,7 +49,6 @@ def ensemble(
     save_every: int | None = None,
     reduction: Reduction | None = None,
     store: Any = None,
-    resume: bool = False,
     workers: int | None = None,
     progress: bool = True,
     compiled: bool = True,
@@ -59,9 +61,10 @@ def ensemble(
     stop the others: it has NaN from there on (a reduction keeps what it had), a `failure` and a `reason`.
 
     The members are run in blocks, by `workers` threads (one a core if nothing is said). With `store`, the path of a
-    Zarr store, each block is written when it is done, and `resume=True` leaves out those that are there. Under
-    `python -m discrete_hamel.cli.launch` the processes of many machines share the blocks of one store. Data that are
-    sharded over devices (jax.Arrays, over their first axis) are run where they are, and results come back sharded so.
+    Zarr store, each block is written when it is done, and those that are there are left out. Any number of processes,
+    on all machines that see the store, may make the same call at once: each block is run by one of them, those of a
+    process that dies by another, and all return the whole result. Data that are sharded over devices (jax.Arrays, over
+    their first axis) are run where they are, and results come back sharded so.
 
     >>> import numpy as np, discrete_hamel as dh
     >>> sleighs = dh.systems.ChaplyginSleigh(offset=np.linspace(0.1, 0.5, 5))
@@ -72,8 +75,6 @@ def ensemble(
     scheme = DiscreteHamel() if scheme is None else scheme
     if not isinstance(scheme, Scheme):
         raise TypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
-    if resume and store is None:
-        raise ValueError("resume is about a store; give its path: store='runs.zarr'.")
     steps = checks.count("steps", steps, 1)
     every = steps if save_every is None else checks.count("save_every", save_every, 1)
     if steps % every:
@@ -83,18 +84,15 @@ def ensemble(
         raise ValueError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
     _warn_of_float32(h)
     workers = cores() if workers is None else checks.count("workers", workers, 1)
-    team = processes.team(store)
-    members = gathered(system, q, xi, v, BLOCK, team)
+    members = gathered(system, q, xi, v, BLOCK)
     scheme = checks.canonical(scheme.fitted(members.lead.system))
     run = Run(members, scheme, h, steps, every, save_every is not None, reduction, workers, compiled)
     attributes = {"path": run.path, "path_reason": run.why_plain, "h": float(h), "scheme": repr(scheme)}
-    own, progress = members.place.own, progress and team.first
     if store is None:
-        results = run.results(team.share(run.blocks(), own), None, progress)
-        return dataset(run.contents, members.place.together(run.contents, results, team), attributes)
-    with closing(Shards(store, run.contents, run.manifest(team), len(members), resume, team)) as shards:
-        run.results(team.share(shards.missing() if team.first else [], own), shards.write, progress)
-        team.all_done()
+        results = run.in_memory(progress and jax.process_index() == 0)
+        return dataset(run.contents, members.place.together(run.contents, results), attributes)
+    shards = Shards(store, run.contents, run.manifest(), len(members))
+    run.into(shards, progress)
     return shards.opened(attributes)
 
 
@@ -114,6 +112,7 @@ class Run:
         compiled: bool,
     ) -> None:
         self.members, self.reduction, self.nodes, self.first_too = members, reduction, steps // every, first_too
+        self.steps = steps
         self.workers, self.alone = workers, threading.Lock()
         self.size = members.place.size
         self.axes = members.axes
@@ -137,33 +136,83 @@ class Run:
         saved = np.arange(0 if first_too else 1, self.nodes + 1) * every
         self.contents: Contents = contents(sample, self.widths, saved, h, kept, self.size)
 
-    def manifest(self, team: processes.Team) -> dict[str, Any]:
+    def manifest(self) -> dict[str, Any]:
         """What the results are made from."""
-        return manifest(self.members, self.task, self.nodes, self.first_too, self.reduction, team)
+        return manifest(self.members, self.task, self.nodes, self.first_too, self.reduction)
 
-    def blocks(self) -> list[int]:
-        """The numbers of all blocks."""
-        return list(range(-(-len(self.members) // self.size)))
+    def blocks(self) -> dict[int, int]:
+        """The numbers of all blocks, and how many members each has."""
+        return {k: min(self.size, len(self.members) - k * self.size) for k in range(-(-len(self.members) // self.size))}
 
-    def results(self, mine: Sequence[int], write: Any, progress: bool) -> Blocks:
-        """The blocks by number, or nothing if `write(number, block)` takes them."""
-        lengths = {number: min(self.size, len(self.members) - number * self.size) for number in mine}
-        done, steps = 0, self.nodes * self.task.every
+    def in_memory(self, progress: bool) -> Blocks:
+        """The blocks that are this process's to run, by number."""
+        lengths, own, results = self.blocks(), self.members.place.own, Blocks()
+        mine = {k: lengths[k] for k in (share(list(lengths)) if own is None else own)}
+        with self._progress(sum(mine.values()), progress) as bar:
 
-        def told(members: int) -> None:
-            nonlocal done
-            done += members
-            bar.at(done * steps)
+            def done() -> int:
+                return sum(mine[k] for k in list(results))
 
-        with Progress(sum(lengths.values()) * steps, progress, unit="member-steps") as bar:
+            def tick() -> None:
+                bar.at(done() * self.steps)
+
             try:
-                return by_all_cores(self.block, lengths, self.workers, write, told)
+                by_all_cores(self.block, parts(mine, self.workers), self.workers, results.__setitem__, tick)
             except KeyboardInterrupt:
-                raise RunInterrupted(self._interrupted(done, write is not None)) from None
+                raise RunInterrupted(self._interrupted(done(), "give store=... to keep them")) from None
+        return results
 
-    def _interrupted(self, done: int, stored: bool) -> str:
-        kept = "finished blocks are in the store; go on with resume=True" if stored else "give store=... to keep them"
-        return f"interrupted when {done} of {len(self.members)} members had been run; {kept}."
+    def into(self, shards: Shards, progress: bool) -> None:
+        """Run what a store has not, beside all who work on it, until it has all blocks."""
+        missing, pause = set(self.blocks()), FIRST_LOOK
+        count = len(missing)
+
+        def done() -> int:
+            return min((count - len(missing)) * self.size, len(self.members))
+
+        def tick() -> None:
+            bar.at(done() * self.steps)
+
+        with Claims(shards.path / claims.PLACE) as ours, self._progress(len(self.members), progress) as bar:
+
+            def keep(number: int, block: dict[str, np.ndarray]) -> None:
+                shards.write(number, block)
+                ours.release(number)
+                missing.discard(number)
+
+            try:
+                while True:
+                    before, claimed = len(missing), self._claimed(missing, shards, ours)
+                    by_all_cores(self.block, claimed, self.workers, keep, tick)
+                    if not missing:
+                        break
+                    pause = FIRST_LOOK if len(missing) < before else min(2 * pause, claims.BEAT)
+                    time.sleep(pause)  # others are at what is left
+            except KeyboardInterrupt:
+                raise RunInterrupted(
+                    self._interrupted(done(), "finished blocks are in the store; the same call goes on")
+                ) from None
+        shards.clear()
+
+    def _claimed(self, missing: set[int], shards: Shards, ours: Claims) -> Iterator[Part]:
+        """What nobody else has claimed of what is missing; what is there is taken from `missing`."""
+        lengths, own, order = self.blocks(), self.members.place.own, sorted(missing)
+        begin = 0 if shards.first else random.randrange(len(order))  # where others have not begun
+        for place, number in enumerate(order[begin:] + order[:begin]):
+            if shards.has(number):
+                missing.discard(number)
+            elif (own is None or number in own) and ours.take(number):
+                if shards.has(number):  # since we looked
+                    ours.release(number)
+                    missing.discard(number)
+                else:
+                    yield from cut(number, lengths[number], max(1, self.workers // (len(order) - place)))
+
+    def _progress(self, members: int, shown: bool) -> Progress:
+        return Progress(members * self.steps, shown, unit="member-steps")
+
+    def _interrupted(self, done: int, remedy: str) -> str:
+        return f"interrupted when {done} of {len(self.members)} members had been run; {remedy}."
 
     def block(self, number: int, part: range) -> dict[str, np.ndarray]:
         """The arrays of part of a block of members."""

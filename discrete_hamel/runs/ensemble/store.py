@@ -4,8 +4,9 @@ import errno
 import hashlib
 import json
 import os
+import secrets
 import shutil
-import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +14,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from discrete_hamel._support.errors import StoreBusy, StoreDamaged, StoreFailed
+from discrete_hamel._support.errors import StoreDamaged, StoreFailed
+from discrete_hamel.runs.ensemble import claims, processes
 from discrete_hamel.runs.ensemble.batches import Task
 from discrete_hamel.runs.ensemble.members import Members
-from discrete_hamel.runs.ensemble.processes import Team
 from discrete_hamel.runs.ensemble.reductions import code, kept
 from discrete_hamel.runs.ensemble.results import Contents, told
 from discrete_hamel.runs.storage import files, requests
 from discrete_hamel.runs.storage.columns import Column
-from discrete_hamel.runs.storage.lock import Lock
 from discrete_hamel.runs.storage.manifest import described, differences, versions
 from discrete_hamel.runs.storage.reading import METADATA, checksum, verified
 
 KIND = "ensemble 1"
-LOCK = "member/.lock"  # beside a label, where readers of Zarr do not look
 
 
-def manifest(members: Members, task: Task, nodes: int, first_too: bool, reduction: Any, team: Team) -> dict[str, Any]:
+def manifest(members: Members, task: Task, nodes: int, first_too: bool, reduction: Any) -> dict[str, Any]:
     """What an ensemble is made from; what differs from member to member as a digest."""
     from discrete_hamel.runs.storage.manifest import manifest as of_a_run
 
@@ -42,7 +41,7 @@ def manifest(members: Members, task: Task, nodes: int, first_too: bool, reductio
     return whole | {
         "kind": KIND,
         "system": {"class": described_as["class"], "structure": described_as["structure"]},
-        "start": _digests(members, team),
+        "start": _digests(members),
         "versions": versions(),
         "nodes": nodes,
         "first node too": first_too,
@@ -53,22 +52,24 @@ def manifest(members: Members, task: Task, nodes: int, first_too: bool, reductio
     }
 
 
-def _digests(members: Members, team: Team) -> dict[str, str]:
+def _digests(members: Members) -> dict[str, str]:
     """Digests of the parameters and data of all members, the same wherever their blocks are: sums over blocks."""
     leaves = jax.tree_util.tree_leaves_with_path((members.system, members.q, members.velocity))
     place, axes = members.place, (*members.axes, 0, 0)
-    all_blocks = range(-(-len(members) // place.size))
-    mine = place.own if place.own is not None else all_blocks if team.first else ()
-    sums = []
-    for (_, leaf), axis in zip(leaves, axes, strict=True):
-        whole = np.asarray(leaf)
-        if axis is None:
-            sums.append(_digest(b"", whole) if team.first else 0)
-        else:
-            sums.append(sum(_digest(b"%d" % k, whole[place.slot(k)]) for k in mine))
-    told = np.array([json.loads(words) for words in team.exchange("digests", json.dumps(sums))], object)
+    here = range(-(-len(members) // place.size)) if place.own is None else place.own
+    arrays = [np.asarray(leaf) for _, leaf in leaves]
+    of_all = [
+        0 if axis is None else sum(_digest(b"%d" % k, array[place.slot(k)]) for k in here)
+        for array, axis in zip(arrays, axes, strict=True)
+    ]
+    sums = np.array([total % 2**64 for total in of_all], np.uint64)
+    if place.own is not None:
+        sums = processes.summed(sums)
+    sums += np.array(
+        [_digest(b"", array) if axis is None else 0 for array, axis in zip(arrays, axes, strict=True)], np.uint64
+    )
     names = [jax.tree_util.keystr(path).lstrip(".") for path, _ in leaves]
-    return {name: f"{total % 2**64:016x}" for name, total in zip(names, told.sum(axis=0), strict=True)}
+    return {name: f"{total:016x}" for name, total in zip(names, sums, strict=True)}
 
 
 def _digest(before: bytes, rows: np.ndarray) -> int:
@@ -76,26 +77,18 @@ def _digest(before: bytes, rows: np.ndarray) -> int:
 
 
 class Shards:
-    """The store, made by the first process and written by all."""
+    """The store: made by whoever comes first, written by all who work on it."""
 
-    def __init__(
-        self, path: Any, contents: Contents, made_from: dict[str, Any], members: int, resume: bool, team: Team
-    ) -> None:
+    def __init__(self, path: Any, contents: Contents, made_from: dict[str, Any], members: int) -> None:
         self.path, self.contents, self.members = requests.place(path), contents, members
         self.size = next(iter(contents.columns.values())).chunk
-        self.lock: Lock | None = None  # held by the first process for all of its launch
-        if team.first:
-            team.attempt(lambda: self._taken_up(made_from) if resume and self.path.exists() else self._made(made_from))
-        else:
-            team.await_first()
+        self.first = not self.path.exists() and self._made(made_from)
+        if not self.first:
+            self._refuse_another(made_from)
 
-    def _made(self, made_from: dict[str, Any]) -> None:
-        """A new store without any block."""
-        if self.path.exists():
-            raise FileExistsError(
-                f"{self.path} exists already; go on with resume=True, save under another name, or remove it first."
-            )
-        place = self.path.parent / f".{self.path.name}.new-{os.getpid()}-{time.monotonic_ns()}"
+    def _made(self, made_from: dict[str, Any]) -> bool:
+        """A new store without any block; False if another process was faster."""
+        place = self.path.parent / f".{self.path.name}.new-{secrets.token_hex(8)}"
         metadata: dict[str, Any] = {".zgroup": {"zarr_format": 2}, ".zattrs": {"discrete_hamel": json.dumps(made_from)}}
         beside = {"member": ("member", np.arange(self.members))} | self.contents.coordinates
         batch = files.Batch()
@@ -115,53 +108,26 @@ class Shards:
             whole = json.dumps({"zarr_consolidated_format": 1, "metadata": metadata}).encode()
             batch.put(place / METADATA, [whole])
             batch.finish()
-            self._lock(place)
             os.rename(place, self.path)
             files.flushed(self.path.absolute().parent)
         except OSError as error:
-            self.close()
             shutil.rmtree(place, ignore_errors=True)
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
-                raise StoreBusy(f"{self.path} has just been made by another launch.") from None
+                return False
             raise type(error)(f"no store can be made at {self.path}: {error.strerror}.") from None
+        return True
 
-    def _taken_up(self, made_from: dict[str, Any]) -> None:
-        """An existing store, if it is of the same ensemble."""
-        stored = stored_manifest(self.path)
-        if differing := differences(stored, json.loads(json.dumps(made_from))):
+    def _refuse_another(self, made_from: dict[str, Any]) -> None:
+        """All who work on a store run the same thing: what it was made from decides."""
+        if differing := differences(stored_manifest(self.path), json.loads(json.dumps(made_from))):
             raise ValueError(
                 f"{self.path} was made by another ensemble (stored -> asked for): "
                 + "; ".join(differing)
                 + ". Give another store."
             )
-        try:
-            self._lock(self.path)
-        except StoreBusy:
-            raise
-        except OSError:
-            if self.missing():
-                raise
-            # A whole store may lie where nobody can write: it is only read.
 
-    def _lock(self, place: Path) -> None:
-        """One launch at a time, where the file system has locks; some of those that clusters share have none."""
-        try:
-            self.lock = Lock(place, self.path, LOCK)
-        except OSError as error:
-            if error.errno not in (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK):
-                raise
-
-    def close(self) -> None:
-        """Let other launches write."""
-        if self.lock is not None:
-            self.lock.release()
-            self.lock = None
-
-    def missing(self) -> list[int]:
-        """The blocks of which some chunk is not there, or damaged."""
-        return [k for k in range(-(-self.members // self.size)) if not self._whole(k)]
-
-    def _whole(self, number: int) -> bool:
+    def has(self, number: int) -> bool:
+        """Whether all chunks of a block are there and undamaged."""
         try:
             for column in self.contents.columns.values():
                 column.decoded(self.path, number)
@@ -171,7 +137,7 @@ class Shards:
 
     def write(self, number: int, block: dict[str, np.ndarray]) -> None:
         """A block's chunks; each appears whole, and the block counts once all have."""
-        batch = files.Batch()
+        batch = files.Batch(secrets.token_hex(4))  # another process may write the same block, if our claim was void
         try:
             columns = dict(self.contents.columns)
             columns["finished"] = columns.pop("finished")  # appears last, for those who read meanwhile
@@ -180,10 +146,21 @@ class Shards:
             batch.finish()
         except OSError as error:
             batch.drop()
+            if isinstance(error, FileNotFoundError) and self.has(number):
+                return  # another process has written it, and `clear` taken ours for what a dead one left
             raise StoreFailed(
-                f"{self.path} cannot be written: {error.strerror}. Blocks that are in it are whole; make room, and go "
-                "on with resume=True."
+                f"{self.path} cannot be written: {error.strerror}. Blocks that are in it are whole; make room, and the "
+                "same call goes on."
             ) from error
+
+    def clear(self) -> None:
+        """Of a store that has all blocks, remove what the dead have left: claims, and chunks half written."""
+        with suppress(OSError):  # nobody has died, or whoever looks may not write
+            if left := list((self.path / claims.PLACE).iterdir()):
+                for name in self.contents.columns:
+                    left += (self.path / name).glob(f"*{files.PART}")
+            for path in left:
+                path.unlink(missing_ok=True)
 
     def opened(self, attributes: dict[str, Any]) -> Any:
         """The result as xarray opens it, of which little is read before it is asked for."""

@@ -1,73 +1,87 @@
-"""The blocks of this process by all its cores: whole as long as each core has one, the last ones in parts."""
+"""Blocks by all cores of this process: whole as long as each core has one, the last ones in parts."""
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discrete_hamel.compiler.lanes.lanes import LANES
-from discrete_hamel.runs.ensemble.placement import Blocks
 
 Arrays = dict[str, np.ndarray]
+TICK = 0.1  # seconds after which it is said how far it is
 
 
-def parts(lengths: dict[int, int], workers: int) -> list[tuple[int, range]]:
-    """What cores take one by one: blocks, by number, and which of their members.
+class Part(NamedTuple):
+    """What a core takes: of block `number`, which has `length` members, those in `who`."""
 
-    The blocks that are left when each core has had as many as the others are shared by all.
+    number: int
+    who: range
+    length: int
 
-    >>> parts({4: 256, 5: 256, 6: 200}, workers=2)
+
+def cut(number: int, length: int, among: int) -> list[Part]:
+    """A block in so many parts, or fewer, of whole lanes.
+
+    >>> [part.who for part in cut(6, 200, among=2)]
+    [range(0, 128), range(128, 200)]
+    """
+    size = -(-length // (among * LANES)) * LANES
+    return [Part(number, range(begin, min(begin + size, length)), length) for begin in range(0, length, size)]
+
+
+def parts(lengths: dict[int, int], workers: int) -> list[Part]:
+    """All blocks, by number; those that are left when each core has had as many as the others are shared by all.
+
+    >>> [(number, who) for number, who, _ in parts({4: 256, 5: 256, 6: 200}, workers=2)]
     [(4, range(0, 256)), (5, range(0, 256)), (6, range(0, 128)), (6, range(128, 200))]
     """
     left = len(lengths) % workers
-    each = workers // left if left else 1
-    taken = []
-    for place, (number, length) in enumerate(lengths.items()):
-        among = each if place >= len(lengths) - left else 1
-        size = -(-length // (among * LANES)) * LANES
-        taken += [(number, range(begin, min(begin + size, length))) for begin in range(0, length, size)]
-    return taken
+    whole = len(lengths) - left
+    return [
+        part
+        for place, (number, length) in enumerate(lengths.items())
+        for part in cut(number, length, workers // left if place >= whole else 1)
+    ]
 
 
 def by_all_cores(
     block: Callable[[int, range], Arrays],
-    lengths: dict[int, int],
+    jobs: Iterable[Part],
     workers: int,
-    write: Callable[[int, Arrays], None] | None,
-    told: Callable[[int], None],
-) -> Blocks:
-    """The blocks by number, or nothing if `write` takes them; `told` is given the members that a part had."""
-    jobs, lock = parts(lengths, workers), threading.Lock()
+    keep: Callable[[int, Arrays], None],
+    tick: Callable[[], None],
+) -> None:
+    """Run parts, each taken when a core is free, and `keep(number, arrays)` each block; `tick()` now and then."""
+    source, lock, over = iter(jobs), threading.Lock(), threading.Event()
     pieces: dict[int, dict[int, Arrays]] = defaultdict(dict)
-    kept: Blocks = {}
 
-    def work(number: int, part: range) -> int:
-        arrays = block(number, part)
-        with lock:
-            pieces[number][part.start] = arrays
-            if sum(len(piece["finished"]) for piece in pieces[number].values()) < lengths[number]:
-                return len(part)
-            whole = _joined(pieces.pop(number))
-        if write is None:
-            kept[number] = whole
-        else:
-            write(number, whole)
-        return len(part)
+    def work() -> None:
+        while not over.is_set():
+            with lock:
+                part = next(source, None)
+            if part is None:
+                return
+            arrays = block(part.number, part.who)
+            with lock:
+                pieces[part.number][part.who.start] = arrays
+                if sum(len(piece["finished"]) for piece in pieces[part.number].values()) < part.length:
+                    continue
+                whole = _joined(pieces.pop(part.number))
+            keep(part.number, whole)
 
     with ThreadPoolExecutor(workers) as pool:
-        waiting: set[Future] = {pool.submit(work, *job) for job in jobs}
+        waiting: set[Future] = {pool.submit(work) for _ in range(workers)}
         try:
             while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                done, waiting = wait(waiting, TICK, FIRST_EXCEPTION)
                 for future in done:
-                    told(future.result())
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return kept
+                    future.result()
+                tick()
+        finally:
+            over.set()
 
 
 def _joined(pieces: dict[int, Any]) -> Arrays:

@@ -28,15 +28,17 @@ def _all_flushed(paths: Iterable[Path]) -> None:
 class Batch:
     """Files that appear together: `put` writes them beside their names, `finish` flushes and renames them.
 
-    Between the two, and after a kill in between, all files have their old contents or none.
+    Between the two, and after a kill in between, all files have their old contents or none. Where several processes may
+    write the same file at once, each does so under names with a `mark` of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, mark: str = "") -> None:
         self.waiting: dict[Path, Path] = {}
+        self.ending = f".{mark}{PART}" if mark else PART
 
     def put(self, path: Path, parts: Iterable[bytes], *, aside: Path | None = None) -> None:
         """Write a file that will be `path`, for now under another name beside it or in another folder."""
-        beside = path.with_name(path.name + PART) if aside is None else aside / f"above{path.name}{PART}"
+        beside = path.with_name(path.name + self.ending) if aside is None else aside / f"above{path.name}{self.ending}"
         self.waiting[path] = beside
         # No link is followed: a store from elsewhere must not make us write outside of it.
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666)

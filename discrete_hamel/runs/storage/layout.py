@@ -15,6 +15,9 @@ from discrete_hamel.runs.trajectory import invariants_at
 LONGEST, SHORTEST = 1 << 14, 1 << 10  # rows of a chunk
 NUMBERS = 1 << 20  # of q in a chunk at most: with many coordinates it has fewer rows
 RUN = ("time", "q", "p", "xi")  # what the run itself gives at nodes; all else there is made of q and xi
+INTERVAL = {"xi_mid", "converged", "iterations", "residual"}
+LABELS = {"coordinate", "velocity", "momentum", "interval"}
+RESERVED = {*RUN, "v", *INTERVAL, *LABELS}  # no invariant's name
 
 
 def chunk_of(nodes: int, coordinates: int) -> int:
@@ -25,7 +28,10 @@ def chunk_of(nodes: int, coordinates: int) -> int:
 
 
 def _at_node(system: System, q: Array, xi: Array) -> dict[str, Array]:
-    return {"v": hamel.velocities(system, q, xi)} | invariants_at(system, q, xi)
+    invariants = invariants_at(system, q, xi)
+    if taken := set(invariants) & RESERVED:
+        raise ValueError(f"the invariant {taken.pop()!r} has the name of another array; give it a different name.")
+    return {"v": hamel.velocities(system, q, xi)} | invariants
 
 
 @jax.jit
@@ -46,10 +52,7 @@ def node_columns(system: System, q: Any, p: Any, xi: Any, chunk: int) -> list[Co
     """The arrays along `time`."""
     dimensions = {"time": (), "q": ("coordinate",), "p": ("momentum",), "xi": ("velocity",), "v": ("coordinate",)}
     like: dict[str, Any] = {"time": jax.ShapeDtypeStruct((), q.dtype), "q": q, "p": p, "xi": xi}
-    more = jax.eval_shape(_at_node, system, q, xi)
-    if taken := set(more) & (set(like) | INTERVAL | LABELS):
-        raise ValueError(f"the invariant {taken.pop()!r} has the name of another array; give it a different name.")
-    like |= more
+    like |= jax.eval_shape(_at_node, system, q, xi)
     return [
         Column(
             named(name),
@@ -60,10 +63,6 @@ def node_columns(system: System, q: Any, p: Any, xi: Any, chunk: int) -> list[Co
         )
         for name, leaf in like.items()
     ]
-
-
-INTERVAL = {"xi_mid", "converged", "iterations", "residual"}
-LABELS = {"coordinate", "velocity", "momentum", "interval"}
 
 
 def interval_columns(xi: Array, chunk: int) -> list[Column]:

@@ -31,7 +31,7 @@ class Contents:
         if "kind" in told:
             raise ValueError(
                 f"{path} is the store of an ensemble, not of one run: xarray.open_zarr({str(path)!r}) reads it, and "
-                "dh.ensemble with store=... and resume=True goes on with it."
+                "dh.ensemble with store=... goes on with it."
             )
         if validation.whole(told.get("format")) and told["format"] != FORMAT:
             by = told["versions"].get("discrete_hamel") if isinstance(told.get("versions"), dict) else None

@@ -74,7 +74,7 @@ def _or_null(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or rule(value)
 
 
-# A run's manifest, format 2: `stores.manifest.manifest`, and what `Recording` adds to it.
+# A run's manifest, format 2: `storage.manifest.manifest`, and what `Recording` adds to it.
 FORM: dict[str, Callable[[Any], bool]] = {
     "format": whole,
     "versions": lambda value: _texts(value) and "discrete_hamel" in value,
