@@ -221,8 +221,8 @@ class FromConstraints(System):
     def force(self, q: Array, xi: Array) -> Array:
         return _force_in_frame(self, q, xi)
 
-    def frame_margins(self, q: Any) -> np.ndarray:
-        return np.asarray(_margins(self, q))
+    def frame_margin(self, q: Array) -> Array:
+        return self.choice.margin(self.one_forms(q))
 
 
 @jax.jit
@@ -240,11 +240,6 @@ def _weights(inertias: np.ndarray) -> Array:
     """G: the inertias, in which units cancel; for a coordinate that has none, the least of the others."""
     good = np.isfinite(inertias) & (inertias > 0)
     return jnp.asarray(np.where(good, inertias, np.min(inertias[good], initial=np.inf) if good.any() else 1.0))
-
-
-@jax.jit
-def _margins(system: FromConstraints, q: Array) -> Array:
-    return jax.vmap(lambda point: system.choice.margin(system.one_forms(point)))(q)
 
 
 def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:

@@ -82,8 +82,8 @@ class Around(System):
         ready = self._inner.at(q)
         return self if ready is self._inner else self.replace(system=ready)
 
-    def frame_margins(self, q: Any) -> np.ndarray:
-        return self._inner.frame_margins(q)
+    def frame_margin(self, q: Array) -> Array:
+        return self._inner.frame_margin(q)
 
     def shapes(self, q: Any) -> list[np.ndarray]:
         """What is drawn of it."""

@@ -1,11 +1,14 @@
 """Contact: the normal force along a run, and the warning when the surface would have to pull."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 
 from discrete_hamel._support.errors import ContactLost
-from discrete_hamel.runs.trajectory import Trajectory
+from discrete_hamel.compiler.along import along
+from discrete_hamel.mechanics.system import contact_law
+from discrete_hamel.runs.trajectory import Trajectory, contact_force_at
 
 ROUNDOFF = 1e-9  # of the largest force: what at a contact without weight is zero
 
@@ -15,9 +18,14 @@ def pull(trajectory: Trajectory) -> tuple[float, int, float] | None:
 
     The time is where the chord from the node before crosses zero. None where it never pulls, or nothing touches.
     """
-    force = trajectory.contact_force
-    if force is None:
+    if contact_law(trajectory.system) is None:
         return None
+    in_memory = isinstance(trajectory.q, np.ndarray)
+    force: Any = (
+        along(contact_force_at, trajectory.system, trajectory.q, trajectory.xi)
+        if in_memory
+        else (trajectory.contact_force)
+    )
     size = np.nanmax(np.abs(force), initial=0.0)
     pulls = np.flatnonzero(force < -ROUNDOFF * size)
     if not len(pulls):

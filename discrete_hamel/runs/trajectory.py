@@ -186,8 +186,11 @@ def times(h: Any, save_every: int, first: int, nodes: int) -> Any:
 
     By NumPy where h is known: JAX would compile these few products for each new number of nodes.
     """
-    index = np.arange(first, first + nodes) * save_every
-    return index * h if isinstance(h, jax.core.Tracer) else (index * np.asarray(h)).astype(h.dtype)
+    if isinstance(h, jax.core.Tracer):
+        return np.arange(first, first + nodes) * save_every * h
+    t = np.arange(first * save_every, (first + nodes) * save_every, save_every, float)  # exact up to 2^53
+    t *= np.asarray(h)
+    return t.astype(h.dtype, copy=False)
 
 
 def marked(trajectory: Trajectory, intervals: int) -> Trajectory:

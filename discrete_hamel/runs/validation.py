@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.caches import Cache
-from discrete_hamel._support.inputs import explained, floats, short
+from discrete_hamel._support.inputs import explained, floats, number, short
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -34,15 +34,18 @@ def canonical(tree: Any) -> Any:
     """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
 
     def leaf(path: Any, value: Any) -> Any:
+        if type(value) is float:
+            return number(value)
         if isinstance(value, bool | np.bool_):
             return jnp.asarray(value)
         try:
-            array = jnp.asarray(value)
+            array = value if isinstance(value, Array) else jnp.asarray(value)
         except (TypeError, ValueError, OverflowError):
             where = f"the parameter {jax.tree_util.keystr(path).lstrip('.')} of {type(tree).__name__}"
             raise ValueError(f"{where} must be a number, or an array of numbers; got {short(value)}.") from None
         is_number = isinstance(value, int | float) or jnp.issubdtype(array.dtype, jnp.floating)
-        return jnp.asarray(array, float) if is_number else array
+        ready = not is_number or (array.dtype == jnp.result_type(float) and not array.weak_type)
+        return array if ready else jnp.asarray(array, float)
 
     return jax.tree_util.tree_map_with_path(leaf, tree)
 
