@@ -1,12 +1,10 @@
 """What people write, as arrays; and what their functions raise, as a sentence that says which function it was."""
 
-import math
 import numbers
 import re
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +26,8 @@ def short(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def number(value: float) -> Array:
-    """A number as an array of the default float type; the same array for the same number."""
-    return _number(float(value), math.copysign(1.0, value), jnp.result_type(float))
-
-
-@lru_cache(maxsize=1000)
-def _number(value: float, sign: float, dtype: Any) -> Array:  # noqa: ARG001  # 0.0 == -0.0
-    return jnp.asarray(value, dtype)
-
-
 def floats(name: str, value: Any) -> Array:
     """Real numbers as a float array, or a sentence."""
-    if type(value) is float:
-        return number(value)
     leaves = jax.tree.leaves(value)
     try:
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):

@@ -178,13 +178,14 @@ class FromConstraints(System):
                 "(jit, grad or vmap). Choose it first, outside: system = system.at(q0)."
             )
         q = jnp.asarray(q, float)
-        shape = jax.eval_shape(self.one_forms, q).shape
+        forms = np.asarray(_one_forms(self, probes(np.asarray(q))))
+        shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
             raise ValueError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
-        b = np.asarray(self.slip(q))
+        b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_slip(self, q))
         if b.shape != shape[:1]:
             raise ValueError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
-        choice = adapted(np.asarray(_one_forms(self, probes(np.asarray(q)))), b)
+        choice = adapted(forms, b)
         return self.replace(choice=choice, weights=_weights(np.asarray(_inertias(self, q))))
 
     def in_velocities(self, q: Array, v: Array) -> Array:
@@ -223,6 +224,11 @@ class FromConstraints(System):
 
     def frame_margin(self, q: Array) -> Array:
         return self.choice.margin(self.one_forms(q))
+
+
+@jax.jit
+def _slip(system: FromConstraints, q: Array) -> Array:
+    return system.slip(q)
 
 
 @jax.jit

@@ -34,18 +34,21 @@ class RunReport(Pytree):
         """Why the data of a run under jit would be refused outside it, in sentences; of one run of a batch."""
         return () if self.refused is None else refusals.sentences(int(self.refused))
 
+    def _path(self) -> str:
+        return repr(self.path) + (f", reason={self.reason!r}" if self.reason else "")
+
     def __repr__(self) -> str:
         if isinstance(self.converged, jax.core.Tracer) or np.ndim(self.converged) != 1:
-            return f"RunReport(converged={self.converged}, path={self.path!r})"
+            return f"RunReport(converged={self.converged}, path={self._path()})"
         if not len(self.converged):
-            return f"RunReport(no steps, path={self.path!r})"
+            return f"RunReport(no steps, path={self._path()})"
         failed = int(np.sum(~np.asarray(self.converged)))
         counts = f"{len(self.converged) - failed} converged, {failed} failed"
         iterations = f"iterations {int(np.min(self.iterations))} to {int(np.max(self.iterations))}"
         left = np.asarray(self.residual)
         residual = f"residual <= {np.max(left, where=np.isfinite(left), initial=0.0):.1e}"
         refused = f", refused: {'; '.join(self.refusals())}" if self.refused is not None and self.refusals() else ""
-        return f"RunReport({counts}, {iterations}, {residual}, path={self.path!r}{refused})"
+        return f"RunReport({counts}, {iterations}, {residual}, path={self._path()}{refused})"
 
 
 @partial(jax.jit, static_argnums=0)

@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.caches import Cache
-from discrete_hamel._support.inputs import explained, floats, number, short
+from discrete_hamel._support.inputs import explained, floats, short
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -34,8 +34,6 @@ def canonical(tree: Any) -> Any:
     """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
 
     def leaf(path: Any, value: Any) -> Any:
-        if type(value) is float:
-            return number(value)
         if isinstance(value, bool | np.bool_):
             return jnp.asarray(value)
         try:
@@ -85,8 +83,10 @@ def count(name: str, value: Any, least: int) -> int:
     return number
 
 
-# It runs once, so that compiling is what it costs.
-@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0}  # it runs once, so that compiling is what it costs
+
+
+@partial(jax.jit, compiler_options=ONCE)
 def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     free = xi[: system.rank]
     mu, force = hamel.balance(system, q, free)
@@ -227,9 +227,14 @@ def _regular(system: System, mass: np.ndarray) -> None:
     )
 
 
+@partial(jax.jit, compiler_options=ONCE)
+def _quasivelocities(system: System, q: Array, v: Array) -> Array:
+    return hamel.quasivelocities(system, q, v)
+
+
 def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -> Array:
     """xi, checked against v; psi is the frame, None where it is too large to be looked at."""
-    xi = hamel.quasivelocities(system, q, v)
+    xi = _quasivelocities(system, q, v)
     if not np.all(np.isfinite(xi)) and frames.unmoved(system, q, v) is None:
         # D's fields dependent at this point: any xi that gives v will do
         psi = np.asarray(system.frame(q)) if psi is None else psi
