@@ -49,6 +49,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "many steps": {
         "runs.simulation": ("simulate",),
+        "runs.explain": ("explain",),
         "runs.trajectory": ("Trajectory",),
         "runs.reference": ("reference",),
         "runs.storage.archive": ("load",),

@@ -62,6 +62,7 @@ from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_c
 from discrete_hamel.mechanics.prescribed import prescribe, timed
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.runs.ensemble import Reduction, ensemble
+from discrete_hamel.runs.explain import explain
 from discrete_hamel.runs.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.storage.archive import load
@@ -130,6 +131,7 @@ __all__ = [
     "StormerVerlet",
     "RungeKutta4",
     "simulate",
+    "explain",
     "Trajectory",
     "reference",
     "load",

@@ -130,8 +130,8 @@ def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> Any:
     _refuse_dependent_rows(here, np.zeros(len(here)) if b is None else b)
     norms = np.linalg.norm(one_forms, axis=2, keepdims=True)
     one_forms = one_forms / np.where(norms > 0, norms, 1.0)  # the choice is not to depend on the rows' units
-    good = np.array([np.all(np.isfinite(a)) and np.linalg.matrix_rank(a) == len(a) for a in one_forms])
-    one_forms = one_forms[good]
+    one_forms = one_forms[np.all(np.isfinite(one_forms), axis=(1, 2))]
+    one_forms = one_forms[np.linalg.matrix_rank(one_forms) == len(here)]
     coordinates = range(here.shape[1])
     volumes = np.sqrt(np.linalg.det(one_forms @ np.swapaxes(one_forms, 1, 2)))
 

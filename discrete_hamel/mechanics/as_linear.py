@@ -157,10 +157,8 @@ class LinearVelocities(Wrapper):
         psi = self.frame(q)
         return psi.T @ self.original.force(q, psi @ xi)
 
-    def frame_margins(self, q: Any) -> np.ndarray:
-        if self.choice is None:
-            return np.ones(len(q))
-        return np.asarray(jax.vmap(lambda point: self.choice.margin(_fields(self.original, point).T))(jnp.asarray(q)))
+    def frame_margin(self, q: Array) -> Array:
+        return jnp.ones(()) if self.choice is None else self.choice.margin(_fields(self.original, q).T)
 
 
 # Functions of (q, v) and the system in `params`.

@@ -93,8 +93,8 @@ def from_constraints(
         A E = 0,  R E = 1                   refused at the start, with the rows, where [R; A] cannot be solved
 
     A run goes on past places where E degenerates: there some components of xi and p grow without bound, like the
-    velocity of y per that of x when x turns back, while q, v and energy are as good as elsewhere. `system.frame_margins
-    (traj.q)` is how far from that it is, and changes its sign there. A node that lies there to 1e-8 ends the run with
+    velocity of y per that of x when x turns back, while q, v and energy are as good as elsewhere. `system.frame_margin
+    (q)` is how far from that it is, and changes its sign there. A node that lies there to 1e-8 ends the run with
     FrameDegenerates, as does any crossing in schemes that use E between nodes. `system.at(q)` makes the choice by hand,
     which code that traces q (jit, grad, vmap over q) has to do first. Names, symmetries, invariants and shapes are
     given as to `from_quasivelocities`.
@@ -233,14 +233,15 @@ class FromConstraints(DescribedSystem):
                 "(jit, grad or vmap). Choose it first, outside: system = system.at(q0)."
             )
         q = jnp.asarray(q, float)
-        shape = jax.eval_shape(self.one_forms, q).shape
+        forms = np.asarray(_one_forms(self, probes(np.asarray(q))))
+        shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
             raise ValueError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
-        b = np.asarray(self.slip(q))
+        b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_slip(self, q))
         if b.shape != shape[:1]:
             raise ValueError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
         if self.free is None:
-            choice = adapted(np.asarray(_one_forms(self, probes(np.asarray(q)))), b)
+            choice = adapted(forms, b)
         else:
             asked = np.asarray(self._wanted(q)) if callable(self.free) else self.free
             choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
@@ -282,8 +283,13 @@ class FromConstraints(DescribedSystem):
     def force(self, q: Array, xi: Array) -> Array:
         return _force_in_frame(self, q, xi)
 
-    def frame_margins(self, q: Any) -> np.ndarray:
-        return np.asarray(_margins(self, q))
+    def frame_margin(self, q: Array) -> Array:
+        return self.choice.margin(self._rows(q))
+
+
+@jax.jit
+def _slip(system: FromConstraints, q: Array) -> Array:
+    return system.slip(q)
 
 
 @jax.jit
@@ -301,11 +307,6 @@ def _weights(inertias: np.ndarray) -> Array:
     """G: the inertias, in which units cancel; for a coordinate that has none, the least of the others."""
     good = np.isfinite(inertias) & (inertias > 0)
     return jnp.asarray(np.where(good, inertias, np.min(inertias[good], initial=np.inf) if good.any() else 1.0))
-
-
-@jax.jit
-def _margins(system: FromConstraints, q: Array) -> Array:
-    return jax.vmap(lambda point: system.choice.margin(system._rows(point)))(q)
 
 
 def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:

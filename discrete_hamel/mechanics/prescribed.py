@@ -182,8 +182,15 @@ class InTime(Wrapper):
         whole, carried = self._carried(q)
         return carried.T @ self.system.force(whole, carried @ xi)
 
-    def frame_margins(self, q: Any) -> np.ndarray:
-        return np.asarray(_margins(self, q)) * self.system.frame_margins(np.asarray(_whole(self, q)))
+    def frame_margin(self, q: Array) -> Array:
+        """det R_P over the volume of R on D: zero where the driven coordinates no longer determine xi_P."""
+        whole = self.whole(q)
+        within = self.system.frame_margin(whole)
+        if not self.driven:
+            return within
+        rows = self.system.frame(whole)[jnp.array(self.driven, int), : self.system.rank]
+        pivots = rows[:, jnp.array(self.pivots, int)]
+        return within * jnp.linalg.det(pivots) / jnp.sqrt(jnp.linalg.det(rows @ rows.T))
 
     def shapes(self, q: Any) -> list[np.ndarray]:
         """What is drawn of it."""
@@ -192,23 +199,7 @@ class InTime(Wrapper):
     @property
     def scenery(self) -> Callable[[Any], list[np.ndarray]]:
         beneath = self.system.scenery  # type: ignore[attr-defined]  # where it has none, neither has this
-        return lambda q: beneath(np.asarray(_whole(self, q)))
-
-
-@jax.jit
-def _whole(system: InTime, q: Array) -> Array:
-    return jax.vmap(system.whole)(jnp.asarray(q))
-
-
-@jax.jit
-def _margins(system: InTime, q: Array) -> Array:
-    """det R_P over the volume of R on D: zero where the driven coordinates no longer determine xi_P."""
-
-    def margin(q: Array) -> Array:
-        rows = system.system.frame(system.whole(q))[jnp.array(system.driven, int), : system.system.rank]
-        return jnp.linalg.det(rows[:, jnp.array(system.pivots, int)]) / jnp.sqrt(jnp.linalg.det(rows @ rows.T))
-
-    return jax.vmap(margin)(jnp.asarray(q)) if system.driven else jnp.ones(len(q))
+        return lambda q: beneath(np.asarray(jax.vmap(self.whole)(jnp.asarray(q))))
 
 
 def _solved(block: Array, right: Array) -> Array:

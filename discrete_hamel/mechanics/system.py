@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from discrete_hamel._support.pytrees import Pytree, of
@@ -34,7 +33,7 @@ class Invariant:
 # What a subclass may have of its own without touching the motion: it describes, checks or draws.
 DESCRIPTION = frozenset(
     ("coordinates", "velocities", "units", "invariants", "symmetries", "check", "check_start", "sample", "shapes")
-    + ("scenery", "normals", "rim", "contact_force", "singular", "holonomic", "redundant", "frame_margins")
+    + ("scenery", "normals", "rim", "contact_force", "singular", "holonomic", "redundant", "frame_margin")
 )
 
 
@@ -170,10 +169,10 @@ class System(Pytree):
         """The system ready for a run that starts at q; itself, unless its frame is yet to be chosen."""
         return self
 
-    def frame_margins(self, q: Any) -> np.ndarray:
-        """At each of several q, how far from degenerate a frame built by the library is: 0 there, and of the other
-        sign beyond; at most 1. The user's own frames are the user's: 1."""
-        return np.ones(len(q))
+    def frame_margin(self, q: Array) -> Array:
+        """How far from degenerate a frame built by the library is at q: 0 there, and of the other sign beyond; at most
+        1. The user's own frames are the user's: 1."""
+        return jnp.ones(())
 
 
 class Wrapper(System):
@@ -197,7 +196,7 @@ class Wrapper(System):
     holonomic = of("system.holonomic")
     check = of("system.check")
     check_start = of("system.check_start")
-    frame_margins = of("system.frame_margins")
+    frame_margin = of("system.frame_margin")
     shapes = of("system.shapes")  # what is drawn of it
     scenery = of("system.scenery")
 

@@ -1,5 +1,7 @@
 """Why a run stopped: each failure says which step, where, how far off, which equation, and what to try."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +9,7 @@ from jax import Array
 
 from discrete_hamel._support.errors import FrameDegenerates, NewtonFailed, RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import in_short
+from discrete_hamel.compiler.along import along
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.newton import Report, newton
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -79,9 +82,14 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
     return NewtonFailed(message + remedy)
 
 
+def _largest(a: np.ndarray) -> Any:
+    """The largest size in an array, NaN if one is in it: without another array of that size."""
+    return np.maximum(a.max(initial=0.0), -a.min(initial=0.0))
+
+
 def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
     """A failure if some node's momentum has no velocity; xi from node `finished` + 1 on, t from one before."""
-    if np.isfinite(xi).all():
+    if _largest(xi) < np.inf:
         return None
     bad = np.flatnonzero(~np.all(np.isfinite(xi), axis=1))
     k = finished + int(bad[0]) + 1
@@ -94,7 +102,7 @@ def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int)
 def overflown(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
     """A failure if products of some node's q and xi are too large for a float; all from node `finished` on."""
     with np.errstate(over="ignore"):
-        if np.isfinite((np.abs(q).max(initial=0.0) * np.abs(xi).max(initial=0.0)) ** 2):
+        if np.isfinite((_largest(q) * _largest(xi)) ** 2):
             return None
         sizes = (np.abs(q).max(axis=1, initial=0.0) * np.abs(xi).max(axis=1)) ** 2  # reduced: no q
     bad = np.flatnonzero(~np.isfinite(sizes))
@@ -107,6 +115,10 @@ def overflown(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_
     )
 
 
+def _frame_margin(system: System, q: Array) -> Array:
+    return system.frame_margin(q)
+
+
 def lost_frame(
     system: System, scheme: Scheme, q: np.ndarray, t: np.ndarray, finished: int, save_every: int
 ) -> FrameDegenerates | None:
@@ -114,7 +126,9 @@ def lost_frame(
 
     Between them as well, unless it is used at nodes only. Both q and t are from node `finished` on.
     """
-    margins = system.frame_margins(q)
+    if type(system).frame_margin is System.frame_margin:
+        return None
+    margins = along(_frame_margin, system, q)
     left = np.abs(margins) if scheme.at_nodes else margins * np.sign(margins[0])
     lost = np.flatnonzero(~(left > 1 / DEGENERATE))
     if not len(lost):

@@ -12,6 +12,7 @@ from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.compiler.gradients.differentiable import compiled_for, follow
+from discrete_hamel.compiler.native.host import Kept
 from discrete_hamel.compiler.paths import chunk as compiled_chunk
 from discrete_hamel.compiler.paths import stepper_for
 from discrete_hamel.compiler.step.stepper import Stepper
@@ -26,7 +27,7 @@ from discrete_hamel.runs.diagnosis import (
     overflown,
     raised,
 )
-from discrete_hamel.runs.record import Point, Record
+from discrete_hamel.runs.record import Point, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
 
@@ -146,15 +147,32 @@ def _plain(system: System, scheme: Scheme, state: State, h: Array, ask: int, sav
 
 
 def _compiled(
-    stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int
+    stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int, rows: Rows | None
 ) -> tuple[tuple, bool]:
     """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
-    state, whole, good, saved = compiled_chunk(stepper, _length(state.q), system, scheme, state, h, ask, every)
-    return (state, int(whole) * every, None, _first(saved, int(whole)), None), not good
+    if stepper.run is not None:
+        into = (
+            None
+            if rows is None
+            else Kept(rows.q[1:], rows.p[1:], rows.xi[1:], rows.xi_mid, rows.residual, rows.iterations)
+        )
+        state, whole, good, saved = stepper.run(system, scheme, state, h, ask, every, into)
+    else:
+        state, whole, good, saved = compiled_chunk(stepper, _length(state.q), system, scheme, state, h, ask, every)
+        saved = _first(saved, int(whole))
+    return (state, int(whole) * every, None, saved, None), not good
 
 
 def _first(saved: Any, count: int) -> Any:
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], saved)
+
+
+def _from_last(last: tuple, t: Any, saved: tuple, rows: Rows | None) -> tuple:
+    """t, q and xi of a chunk, with those of the node before it in front."""
+    if rows is None:
+        return tuple(np.concatenate([a[None], b]) for a, b in zip(last, (t, saved[0], saved[2]), strict=True))
+    rows.take(t, saved)
+    return tuple(a[: len(t) + 1] for a in (rows.t, rows.q, rows.xi))
 
 
 def run(
@@ -185,13 +203,14 @@ def run(
     with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests() as stops:
         while finished < intervals and failure is None and not record.failure:
             ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False
+            rows = record.rows(finished, ask)
             try:
                 if isinstance(stepper, str):
                     chunk = _plain(system, scheme, state, h, ask, save_every)
                 elif finished < plain_until:
                     chunk = _plain(system, scheme, state, h, min(ask, plain_until - finished), save_every)
                 else:
-                    chunk, astray = _compiled(stepper, system, scheme, state, h, ask, save_every)
+                    chunk, astray = _compiled(stepper, system, scheme, state, h, ask, save_every, rows)
             except Exception as error:  # the user's functions may do anything
                 failure = raised(error, finished * save_every, ask * save_every, h)
                 break
@@ -201,9 +220,7 @@ def run(
             if failed is not None:
                 failure = failed_step(system, scheme, state, h, steps, failed)
             else:
-                at, track, velocities = (
-                    np.concatenate([a[None], b]) for a, b in zip(last, (t, saved[0], saved[2]), strict=True)
-                )
+                at, track, velocities = _from_last(last, t, saved, rows)
                 failure = (
                     lost_velocity(saved[2], at, finished, save_every)
                     or overflown(track, velocities, at, finished, save_every)

@@ -2,14 +2,12 @@
 
 from typing import Any, NamedTuple, Protocol
 
-import jax
 import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
-from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.trajectory import RunReport, Trajectory, concatenated, times
+from discrete_hamel.runs.trajectory import RunReport, Trajectory
 from discrete_hamel.schemes.scheme import Scheme
 
 Stopped = RunFailed | RunInterrupted | None
@@ -23,6 +21,36 @@ class Point(NamedTuple):
     state: Any
     finished: int
     plain_until: int
+
+
+class Rows(NamedTuple):
+    """Where a chunk is to be written: t, q, p and xi of its nodes behind the one that it sets out from, whose row is
+    the first and is known; and of its intervals xi, the most iterations, and the residual.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    p: np.ndarray
+    xi: np.ndarray
+    xi_mid: np.ndarray
+    converged: np.ndarray
+    iterations: np.ndarray
+    residual: np.ndarray
+
+    def part(self, begin: int, count: int) -> "Rows":
+        """The rows of `count` intervals from `begin` on."""
+        nodes, intervals = slice(begin, begin + count + 1), slice(begin, begin + count)
+        return Rows(*(a[nodes] for a in self[:4]), *(a[intervals] for a in self[4:]))
+
+    def take(self, t: Any, saved: tuple) -> None:
+        """A chunk, of which what has been written here already stays."""
+        q, p, xi, xi_mid, report = saved
+        count = len(xi_mid)
+        nodes = zip(self[:4], (t, q, p, xi), strict=True)
+        intervals = zip(self[4:], (xi_mid, report.converged, report.iterations, report.residual), strict=True)
+        for place, values in [(a[1 : count + 1], b) for a, b in nodes] + [(a[:count], b) for a, b in intervals]:
+            if place.ctypes.data != values.ctypes.data:
+                place[...] = values
 
 
 class Record(Protocol):
@@ -39,6 +67,9 @@ class Record(Protocol):
     def room(self, finished: int) -> int:
         """How many intervals the next chunk may have at most."""
 
+    def rows(self, finished: int, count: int) -> Rows | None:
+        """Where the next so many intervals may be written at once."""
+
     def add(self, t: Any, saved: tuple, point: Point) -> RunFailed | None:
         """Take a chunk: times of its nodes, (q, p, xi at nodes, xi_mid, Report), and where it ended; or say why not."""
 
@@ -46,35 +77,57 @@ class Record(Protocol):
         """All that was taken, with the state at its end, and what ended it before its time."""
 
 
+def _in_one_piece(kinds: list[tuple[int, np.ndarray]]) -> list[np.ndarray]:
+    """Room for so many values like each, next to each other: what is freed in one piece, the C library keeps at hand,
+    where smaller ones go back to the system and cost the next run as much again as its steps.
+    """
+    sizes = [-(-length * like.nbytes // 64) * 64 for length, like in kinds]
+    block, ends = np.empty(sum(sizes), np.uint8), np.cumsum([0, *sizes])
+    return [
+        block[at : at + length * like.nbytes].view(like.dtype).reshape(length, *like.shape)
+        for (length, like), at in zip(kinds, ends, strict=False)
+    ]
+
+
 class Memory:
     """A run kept in memory."""
 
     lasting = False
 
-    def __init__(self, system: System, scheme: Scheme, h: Array, save_every: int) -> None:
+    def __init__(self, system: System, scheme: Scheme, h: Array, save_every: int, nodes: int) -> None:
         self.made_by = system, scheme, h
-        self.save_every, self.failure = save_every, None
-        self.t: list[Any] = [np.asarray(times(h, save_every, 0, 1))]
-        self.chunks: list[Any] = []
+        self.save_every, self.nodes, self.failure = save_every, nodes, None
+        self.finished = 0
 
     def begin(self, state: Any, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
-        self.first, self.path = first, path
-        nothing = jax.tree.map(lambda leaf: np.asarray(leaf)[None][:0], (*first, first[2]))
-        self.nothing = (*nothing, Report(*np.zeros((3, 0))))
-        return Point(state, 0, 0), (self.t[0][0], np.asarray(first[0]), np.asarray(first[2]))
+        self.path, count = path, self.nodes - 1
+        node = [np.zeros((), self.made_by[2].dtype), *map(np.asarray, first)]
+        try:
+            solves = (node[3], np.zeros((), bool), np.zeros((), np.int64), np.zeros((), node[3].dtype))
+            self.kept = Rows(*_in_one_piece([(count + 1, a) for a in node] + [(count, a) for a in solves]))
+        except MemoryError as error:
+            raise MemoryError(
+                f"{count + 1} nodes are too many for the memory of this machine: {error}. Keep fewer of them "
+                "(save_every=...), or keep them on disk (store='run.zarr')."
+            ) from error
+        for rows, value in zip(self.kept, node, strict=False):
+            rows[0] = value
+        return Point(state, 0, 0), (node[0], node[1], node[3])
 
     def room(self, finished: int) -> int:  # noqa: ARG002  # the same whatever it is
         return 1 << 62
 
-    def add(self, t: Any, saved: tuple, point: Point) -> None:  # noqa: ARG002
-        self.t.append(t)
-        self.chunks.append(saved)
+    def rows(self, finished: int, count: int) -> Rows:
+        return self.kept.part(finished, count)
+
+    def add(self, t: Any, saved: tuple, point: Point) -> None:
+        count = point.finished - self.finished
+        self.kept.part(self.finished, count).take(t, saved)
+        self.finished = point.finished
 
     def ended(self, state: Any, failure: Stopped) -> tuple[Trajectory, Stopped]:
-        *after, xi_mid, report = concatenated(self.chunks or [self.nothing])
-        q, p, xi = (np.concatenate([np.asarray(a)[None], b]) for a, b in zip(self.first, after, strict=True))
-        report = RunReport(
-            report.converged.astype(bool, copy=False), report.iterations.astype(int), report.residual, *self.path
-        )
-        t = np.concatenate(self.t)
-        return Trajectory(t, q, p, xi, xi_mid, report, *self.made_by, state, self.save_every), failure
+        rows = self.kept
+        if self.finished < self.nodes - 1:  # copied, so that the room for the rest is given back
+            rows = Rows(*(a.copy() for a in rows.part(0, self.finished)))
+        report = RunReport(rows.converged, rows.iterations, rows.residual, *self.path)
+        return Trajectory(*rows[:5], report, *self.made_by, state, self.save_every), failure

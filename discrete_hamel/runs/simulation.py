@@ -119,7 +119,7 @@ def _record(
 ) -> Any:
     """What the run is kept in, as a context: memory, or a store that is closed whatever happens."""
     if store is None:
-        return nullcontext(Memory(system, scheme, h, save_every))
+        return nullcontext(Memory(system, scheme, h, save_every, how[0]))
     return closing(Recording(store, system, scheme, q, xi, h, save_every, *how))
 
 

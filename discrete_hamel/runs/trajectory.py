@@ -10,6 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.errors import ContactLost
 from discrete_hamel._support.pytrees import Pytree, static
+from discrete_hamel.compiler.along import along
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System, contact_law
 from discrete_hamel.runs import refusals
@@ -37,18 +38,21 @@ class RunReport(Pytree):
         """Why the data of a run under jit would be refused outside it, in sentences; of one run of a batch."""
         return () if self.refused is None else refusals.sentences(int(self.refused))
 
+    def _path(self) -> str:
+        return repr(self.path) + (f", reason={self.reason!r}" if self.reason else "")
+
     def __repr__(self) -> str:
         if isinstance(self.converged, jax.core.Tracer) or np.ndim(self.converged) != 1:
-            return f"RunReport(converged={self.converged}, path={self.path!r})"
+            return f"RunReport(converged={self.converged}, path={self._path()})"
         if not len(self.converged):
-            return f"RunReport(no steps, path={self.path!r})"
+            return f"RunReport(no steps, path={self._path()})"
         failed = int(np.sum(~np.asarray(self.converged)))
         counts = f"{len(self.converged) - failed} converged, {failed} failed"
         iterations = f"iterations {int(np.min(self.iterations))} to {int(np.max(self.iterations))}"
         left = np.asarray(self.residual)
         residual = f"residual <= {np.max(left, where=np.isfinite(left), initial=0.0):.1e}"
         refused = f", refused: {'; '.join(self.refusals())}" if self.refused is not None and self.refusals() else ""
-        return f"RunReport({counts}, {iterations}, {residual}, path={self.path!r}{refused})"
+        return f"RunReport({counts}, {iterations}, {residual}, path={self._path()}{refused})"
 
 
 @partial(jax.jit, static_argnums=0)
@@ -189,8 +193,11 @@ def times(h: Any, save_every: int, first: int, nodes: int) -> Any:
 
     By NumPy where h is known: JAX would compile these few products for each new number of nodes.
     """
-    index = np.arange(first, first + nodes) * save_every
-    return index * h if isinstance(h, jax.core.Tracer) else (index * np.asarray(h)).astype(h.dtype)
+    if isinstance(h, jax.core.Tracer):
+        return np.arange(first, first + nodes) * save_every * h
+    t = np.arange(first * save_every, (first + nodes) * save_every, save_every).astype(float)  # exact up to 2^53
+    t *= np.asarray(h)
+    return t.astype(h.dtype, copy=False)
 
 
 def marked(trajectory: Trajectory, intervals: int) -> Trajectory:
@@ -219,9 +226,14 @@ def pull(trajectory: Trajectory) -> tuple[float, int, float] | None:
 
     The time is where the chord from the node before crosses zero. None where it never pulls, or nothing touches.
     """
-    force = trajectory.contact_force
-    if force is None:
+    if contact_law(trajectory.system) is None:
         return None
+    in_memory = isinstance(trajectory.q, np.ndarray)
+    force: Any = (
+        along(contact_force_at, trajectory.system, trajectory.q, trajectory.xi)
+        if in_memory
+        else trajectory.contact_force
+    )
     size = np.nanmax(np.abs(force), initial=0.0)
     pulls = np.flatnonzero(force < -ROUNDOFF * size)
     if not len(pulls):

@@ -36,12 +36,13 @@ def canonical(tree: Any) -> Any:
         if isinstance(value, bool | np.bool_):
             return jnp.asarray(value)
         try:
-            array = jnp.asarray(value)
+            array = value if isinstance(value, Array) else jnp.asarray(value)
         except (TypeError, ValueError, OverflowError):
             where = f"the parameter {jax.tree_util.keystr(path).lstrip('.')} of {type(tree).__name__}"
             raise ValueError(f"{where} must be a number, or an array of numbers; got {short(value)}.") from None
         is_number = isinstance(value, int | float) or jnp.issubdtype(array.dtype, jnp.floating)
-        return jnp.asarray(array, float) if is_number else array
+        ready = not is_number or (array.dtype == jnp.result_type(float) and not array.weak_type)
+        return array if ready else jnp.asarray(array, float)
 
     return jax.tree_util.tree_map_with_path(leaf, tree)
 
@@ -81,8 +82,10 @@ def count(name: str, value: Any, least: int) -> int:
     return number
 
 
-# It runs once, so that compiling is what it costs.
-@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0}  # it runs once, so that compiling is what it costs
+
+
+@partial(jax.jit, compiler_options=ONCE)
 def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     free = xi[: system.rank]
     mu, force = hamel.balance(system, q, free)
@@ -223,9 +226,14 @@ def _regular(system: System, mass: np.ndarray) -> None:
     )
 
 
+@partial(jax.jit, compiler_options=ONCE)
+def _quasivelocities(system: System, q: Array, v: Array) -> Array:
+    return hamel.quasivelocities(system, q, v)
+
+
 def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -> Array:
     """xi, checked against v; psi is the frame, None where it is too large to be looked at."""
-    xi = hamel.quasivelocities(system, q, v)
+    xi = _quasivelocities(system, q, v)
     if not np.all(np.isfinite(xi)) and frames.unmoved(system, q, v) is None:
         # D's fields dependent at this point: any xi that gives v will do
         psi = np.asarray(system.frame(q)) if psi is None else psi

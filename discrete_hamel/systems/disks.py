@@ -11,7 +11,7 @@ from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
-from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, normal_force, spin_of_the_body, standing
+from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body, standing
 from discrete_hamel.systems.rolling_bodies import support_of_disk
 
 
@@ -154,9 +154,12 @@ class RollingDisk(System):
         """The plane's normal force, m (g + z'') with z = R cos(theta): positive where the plane pushes, as it does."""
         c, s = jnp.cos(q[0]), jnp.sin(q[0])
         lean, heading, own = xi[:3]
-        omega = jnp.stack([-lean, heading * c, heading * s + own])  # along the heading, up in the disk, and its axis
-        disk = RollingDiskOnRotations(self.mass, self.radius, self.inertia_diameter, self.inertia_axis, self.gravity)
-        return normal_force(disk, jnp.stack([jnp.zeros_like(c), c, s]), omega)
+        rolling = self.mass * self.radius**2
+        spin = (rolling + self.inertia_axis) * (heading * s + own)
+        # (A + m R^2) theta'' = ((m R^2 + B)(phi' sin theta + psi') - A phi' sin theta) phi' cos theta + m g R sin theta
+        moment = (spin - self.inertia_diameter * heading * s) * heading * c
+        falling = (moment + self.mass * self.gravity * self.radius * s) / (rolling + self.inertia_diameter)
+        return self.mass * (self.gravity - self.radius * (c * lean**2 + s * falling))
 
     def sample(self) -> dict:
         """A leaning disk that rolls fast enough to stay up."""

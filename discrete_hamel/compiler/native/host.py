@@ -1,7 +1,7 @@
 """A run of native steps called from the host: NumPy arrays in and out, Python's lock free while it goes on."""
 
 import ctypes
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -34,6 +34,17 @@ def in_machine_code(system: System, scheme: Scheme, state: Any, h: Any) -> Stepp
     return stepper
 
 
+class Kept(NamedTuple):
+    """What a run keeps of its intervals: q, p and xi at their ends, their xi, the residual's norm, the iterations."""
+
+    q: np.ndarray
+    p: np.ndarray
+    xi: np.ndarray
+    mid: np.ndarray
+    residual: np.ndarray
+    iterations: np.ndarray
+
+
 class HostRun:
     """The machine code of a stepper's run."""
 
@@ -45,10 +56,10 @@ class HostRun:
         self.function = FUNCTION(self.library.address("run"))
 
     def __call__(
-        self, system: System, scheme: Scheme, state: Any, h: Any, intervals: int, every: int
+        self, system: System, scheme: Scheme, state: Any, h: Any, intervals: int, every: int, into: Kept | None = None
     ) -> tuple[Any, int, bool, tuple]:
         """As `loop.chunk`: the state after the last whole interval, how many are whole, whether these are all, and
-        what is kept of them.
+        what is kept of them, written `into` arrays that are given.
         """
         stepper, count = self.stepper, max(int(intervals), 0)
         part, steps = scheme.substeps(h) or (scheme, np.asarray(h)[None])
@@ -62,23 +73,36 @@ class HostRun:
             raise ValueError(f"{len(numbers)} parameters, where the native run has {len(stepper.parameters)}.")
         if every < 1:
             raise ValueError(f"intervals of {every} steps.")
-        q, p, _ = stepper.node_places()
-        widths = {"q": len(q), "p": len(p), "xi": stepper.n, "mid": stepper.n, "residual": 1, "iterations": 1}
-        block, at = np.empty(count * sum(widths.values())), 0  # in one piece, which the C library then keeps at hand
-        arrays: dict[str, Any] = {}
-        for name, width in widths.items():
-            arrays[name] = block[at : at + count * width].reshape(count, width)
-            at += count * width
-        arrays |= {"residual": arrays["residual"][:, 0], "iterations": arrays["iterations"][:, 0].view(np.int64)}
+        kept = self._room(count) if into is None else self._checked(into, count)
+        arrays: dict[str, Any] = kept._asdict()
         arrays |= {"numbers": numbers, "lengths": lengths, "begin": begin, "final": np.empty(len(begin))}
         arrays |= {"counts": np.array([len(lengths), count, int(every)], np.int64), "ended": np.zeros(2, np.int64)}
         self.function(*(arrays[name].ctypes.data for name in POINTERS))
         whole, good = arrays["ended"].tolist()
-        names = ("q", "p", "xi", "mid", "residual", "iterations")
-        *nodes, residual, iterations = (arrays[name][:whole] for name in names)
+        *nodes, residual, iterations = (a[:whole] for a in kept)
         final = self._state(arrays["final"])
         solves: tuple[Any, ...] = np.ones(whole, bool), iterations, residual
         return final, whole, bool(good), (*nodes, Report(*solves))
+
+    def _widths(self) -> list[int]:
+        q, p, _ = self.stepper.node_places()
+        return [len(q), len(p), self.stepper.n, self.stepper.n]
+
+    def _room(self, count: int) -> Kept:
+        widths = [*self._widths(), 1, 1]
+        block = np.empty(count * sum(widths))  # in one piece, which the C library then keeps at hand
+        *rows, residual, iterations = np.split(block, count * np.cumsum(widths[:-1]))
+        shaped = [a.reshape(count, width) for a, width in zip(rows, widths, strict=False)]
+        return Kept._make([*shaped, residual, iterations.view(np.int64)])
+
+    def _checked(self, into: Kept, count: int) -> Kept:
+        shapes = [(count, width) for width in self._widths()] + [(count,), (count,)]
+        kinds = [*[np.dtype(np.float64)] * 5, np.dtype(np.int64)]
+        if [(a.shape, a.dtype) for a in into] != list(zip(shapes, kinds, strict=True)) or not all(
+            a.flags.c_contiguous and a.flags.writeable for a in into
+        ):
+            raise ValueError(f"room of shapes {[a.shape for a in into]}, where the native run writes {shapes}.")
+        return into
 
     def _state(self, numbers: np.ndarray) -> Any:
         leaves, structure = jax.tree.flatten(self.stepper.shape)

@@ -141,6 +141,9 @@ class Recording:
         between = self.intervals_between
         return 1 << 62 if between is None else between - finished % between
 
+    def rows(self, finished: int, count: int) -> None:
+        """No place: what is on disk is written column by column."""
+
     def add(self, t: Any, saved: tuple, point: Point) -> StoreFailed | None:
         """Append a chunk, and make a checkpoint where one is due; where that fails, the failure."""
         *nodes, xi_mid, report = saved

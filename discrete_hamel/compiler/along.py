@@ -1,0 +1,121 @@
+"""A function of (system, state) at many nodes at once: its scalar graph by NumPy, so that nothing is compiled for it.
+
+Block by block, which stay in the processor's cache; where a function has no scalar graph, JAX does it, in blocks of one
+size, so that nothing recompiles for a new number of nodes. Not for derivatives.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from discrete_hamel._support.caches import Cache
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.graph.leaves import inputs_like
+from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.reading.jaxprs import to_graph
+
+BLOCK = 2048  # nodes: two pages of a cache for each number in use
+MANY = 200  # numbers of a state beyond which a graph takes long to build
+_programs = Cache(most=200)
+_TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne")
+
+
+def _number(compare: Callable) -> Callable:
+    return lambda a, b: np.asarray(compare(a, b), float)
+
+
+VALUES: dict[str, Callable] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative,
+    "select": lambda truth, a, b: np.where(np.not_equal(truth, 0), a, b),
+    **{name: entry[0] for name, entry in (*UNARY.items(), *BINARY.items())},
+    **{name: _number(BINARY[name][0]) for name in _TRUTHS},
+}  # fmt: skip
+
+
+def along(function: Callable, system: Any, *states: np.ndarray) -> np.ndarray:
+    """function(system, *rows) for the rows of arrays that are equally long; `function` may be one number or an array.
+
+    >>> import numpy as np
+    >>> along(lambda scale, q: scale * q[0], np.asarray(2.0), np.array([[1.0], [3.0]]))
+    array([2., 6.])
+    """
+    leaves, structure = jax.tree.flatten(system)
+    shapes = [(np.shape(a), a.dtype) for a in leaves], [(a.shape[1:], a.dtype) for a in states]
+    program = _programs.kept((function, structure, str(shapes)), lambda: _program(function, system, states))
+    return program(leaves, system, states)
+
+
+def _program(function: Callable, system: Any, states: Sequence[np.ndarray]) -> Any:
+    by_jax = partial(_by_jax, jax.jit(jax.vmap(function, (None, *(0 for _ in states)))))
+    if sum(a[0].size for a in states) > MANY:
+        return by_jax
+    try:
+        return Columns(function, system, states, by_jax)
+    except Unsupported:
+        return by_jax
+
+
+def _by_jax(function: Callable, _: Any, system: Any, states: Sequence[np.ndarray]) -> np.ndarray:
+    made = []
+    for k in range(0, len(states[0]), BLOCK):
+        rows = [a[k : k + BLOCK] for a in states]
+        size = len(rows[0])
+        whole = [np.concatenate([a, np.broadcast_to(a[-1:], (BLOCK - size, *a.shape[1:]))]) for a in rows]
+        made.append(np.asarray(function(system, *whole))[:size])
+    return np.concatenate(made)
+
+
+class Columns:
+    """The graph of a function, as a list of NumPy's operations on a block of nodes.
+
+    Its pivots are those of the first node; where one of them is too small, `otherwise` does the node.
+    """
+
+    def __init__(self, function: Callable, system: Any, states: Sequence[np.ndarray], otherwise: Callable) -> None:
+        self.otherwise = otherwise
+        graph = Graph()
+        mechanics, self.parameters = inputs_like(graph, system)
+        rows = [inputs_like(graph, a[0]) for a in states]
+        self.columns = [nodes for _, nodes in rows]
+        outputs = to_graph(graph, function, mechanics, *(row for row, _ in rows))
+        if len(outputs) != 1:
+            raise Unsupported("several outputs")
+        self.shape, self.outputs = outputs[0].shape, list(outputs[0].ravel())
+        self.outputs += graph.guards_of(self.outputs)
+        order = graph.needed(self.outputs)
+        last = {a: index for index in order for a in graph.operands(index)}
+        self.fixed = {index: value for index in order if (value := graph.value(index)) is not None}
+        kept = {*self.outputs, *self.fixed, *self.parameters}
+        self.steps = []
+        for index in order:
+            if operands := graph.operands(index):
+                over = [a for a in {*operands} if last[a] == index and a not in kept]
+                self.steps.append((index, VALUES[graph.nodes[index][0]], operands, over))
+
+    def __call__(self, leaves: list[Any], system: Any, states: Sequence[np.ndarray]) -> np.ndarray:
+        """The function's values, a row a node."""
+        numbers = [x for leaf in leaves for x in np.asarray(leaf).ravel()]
+        fixed = self.fixed | dict(zip(self.parameters, numbers, strict=True))
+        result = np.empty((len(states[0]), len(self.outputs)))
+        with np.errstate(all="ignore"):
+            for k in range(0, len(result), BLOCK):
+                values: dict[int, Any] = dict(fixed)
+                for nodes, rows in zip(self.columns, states, strict=True):
+                    block = rows[k : k + BLOCK]
+                    block = block.reshape(len(block), len(nodes)).T
+                    values.update(zip(nodes, block, strict=True))
+                for index, operation, operands, over in self.steps:
+                    values[index] = operation(*[values[a] for a in operands])
+                    for a in over:
+                        del values[a]
+                for i, index in enumerate(self.outputs):
+                    result[k : k + BLOCK, i] = values[index]
+        size = math.prod(self.shape)
+        found, guards = result[:, :size], result[:, size:]
+        if not (trusted := np.all(guards > 0, axis=1)).all():
+            found[~trusted] = self.otherwise(leaves, system, [a[~trusted] for a in states]).reshape(-1, size)
+        return found.reshape(len(result), *self.shape)

@@ -1,0 +1,103 @@
+"""Which path a run takes and why, what the compiler made of its step, and what both cost."""
+
+import time
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from discrete_hamel.compiler.graph.lowering import cycles
+from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs import loop
+from discrete_hamel.runs import validation as checks
+from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
+from discrete_hamel.schemes.scheme import Scheme
+
+TIMED = {"compiled": 1000, "plain": 20}  # steps
+
+
+class Explanation(NamedTuple):
+    """What `explain` found; its text is a line for each."""
+
+    path: str  # "compiled" or "plain"
+    reason: str  # for the plain path
+    passes: tuple[tuple[str, str], ...]  # of the compiler, in order: a name, and what it left
+    building: float  # seconds, almost none where this kind of run was built before
+    step: float  # seconds, measured
+    iterations: float  # a step, on average of the same steps
+
+    def __repr__(self) -> str:
+        lines = [("path", self.path + (f": {self.reason}" if self.reason else "")), *self.passes]
+        lines += [
+            ("building", f"{self.building:.2f} s"),
+            ("a step", f"{_time(self.step)}, {self.iterations:.3g} iterations"),
+        ]
+        width = max(len(name) for name, _ in lines)
+        return "\n".join(f"{name:{width}}  {said}" for name, said in lines)
+
+
+def explain(
+    system: System, q: Any, xi: Any = None, *, v: Any = None, h: Any = 0.01, scheme: Scheme | None = None
+) -> Explanation:
+    """How `simulate` would run this: its path, the reason where that is the plain one, the passes of the compiler with
+    the sizes that they leave, what building it took, and a step, by running some.
+
+    >>> import discrete_hamel as dh
+    >>> found = dh.explain(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3])
+    >>> found.path, [name for name, _ in found.passes]
+    ('compiled', ['read', 'eliminate', 'iterate', 'node velocity', 'emit'])
+    """
+    if scheme is None:
+        scheme = NonlinearMidpoint() if isinstance(system, NonlinearSystem) else DiscreteHamel()
+    scheme, h = checks.canonical(scheme.fitted(system)), checks.step_size(h)
+    system, q, xi = checks.initial_data(system, q, xi, v)
+    state, _ = loop._start(system, scheme, q, xi, h)
+    begin = time.perf_counter()
+    stepper = loop.stepper_for(loop._length(q), system, scheme, state, h)
+    building = time.perf_counter() - begin
+    path, reason = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
+    steps = TIMED[path]
+
+    def run() -> tuple[int, Any]:
+        if path == "plain":
+            _, done, _, saved, _ = loop._plain(system, scheme, state, h, steps, 1)
+        else:
+            (_, done, _, saved, _), _ = loop._compiled(stepper, system, scheme, state, h, steps, 1, None)
+        return done, saved[-1].iterations
+
+    run()  # compiles
+    begin = time.perf_counter()
+    done, iterations = run()
+    step = (time.perf_counter() - begin) / max(done, 1)
+    passes = _passes(stepper) if isinstance(stepper, Stepper) else ()
+    return Explanation(path, reason, passes, building, step, float(np.mean(iterations)) if done else float("nan"))
+
+
+def _passes(stepper: Stepper) -> tuple[tuple[str, str], ...]:
+    graph, root = stepper.graph, stepper.root
+    around = graph.operations([*stepper.guess, *stepper.after, *stepper.xi, *stepper.left])
+    latency = cycles(graph, root.correction, root.unknowns)
+    velocity = (
+        "known" if not stepper.node_velocity.root.unknowns else f"{len(stepper.node_velocity.root.unknowns)} unknowns"
+    )
+    return (
+        ("read", f"{len(stepper.unknowns)} unknowns, {len(jax.tree.leaves(stepper.shape))} arrays of state"),
+        ("eliminate", f"{len(root.unknowns)} unknowns left, {len(graph.nodes)} nodes in the graph"),
+        (
+            "iterate",
+            f"{root.operations} operations, some {latency:.0f} cycles" + (", once: linear" if root.linear else ""),
+        ),
+        ("node velocity", velocity),
+        ("emit", f"{around} operations around it, by {'LLVM' if stepper.run is not None else 'XLA'}"),
+    )
+
+
+def _time(seconds: float) -> str:
+    """A time in the unit in which it has few digits."""
+    for unit, size in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
+        if seconds < 1000 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"

@@ -1,0 +1,90 @@
+"""What surrounds the steps of a call: read from the scalar graph, written in place, compiled once."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import discrete_hamel as dh
+from discrete_hamel.compiler.along import BLOCK, along
+from discrete_hamel.runs.trajectory import contact_force_at
+from discrete_hamel.systems.rolling import normal_force
+
+CONTACTS = [name for name in dir(dh.systems) if hasattr(getattr(dh.systems, name), "contact_force")]
+
+
+def _compilations(run) -> int:
+    seen = []
+    jax.monitoring.register_event_duration_secs_listener(
+        listener := lambda event, *_, **__: seen.append(event) if event.endswith("backend_compile_duration") else None
+    )
+    try:
+        run()
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listener)
+    return len(seen)
+
+
+@pytest.mark.parametrize("name", CONTACTS)
+def test_contact_force_at_all_nodes_is_that_of_each(name):
+    system = getattr(dh.systems, name)()
+    sample = system.sample()
+    start = {key: sample[key] for key in ("q", "xi")}
+    traj = dh.simulate(system, **start, h=sample["h"], steps=20)
+    found = along(contact_force_at, traj.system, traj.q, traj.xi)
+    assert found == pytest.approx(np.asarray(traj.contact_force), rel=1e-11, abs=1e-11)
+
+
+def test_a_small_pivot_at_some_node_is_left_to_true_pivoting():
+    matrices = np.array([[[2.0, 1.0], [1.0, 3.0]], [[0.0, 1.0], [1.0, 0.0]], [[1e-18, 1.0], [1.0, 1.0]]])
+    matrices = np.concatenate([matrices, np.random.default_rng(0).normal(size=(BLOCK, 2, 2))])
+    found = along(lambda scale, a: scale * jnp.linalg.det(a), np.asarray(2.0), matrices)
+    assert found == pytest.approx(2 * np.linalg.det(matrices), rel=1e-9)
+
+
+def test_what_has_no_graph_is_evaluated_by_jax():
+    q = np.random.default_rng(0).normal(size=(BLOCK + 3, 4))
+    found = along(lambda scale, q: scale * jnp.sort(q)[1], np.asarray(2.0), q)
+    assert found == pytest.approx(2 * np.sort(q, axis=1)[:, 1])
+
+
+def test_disk_in_angles_has_the_force_of_the_disk_on_rotations():
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        disk = dh.systems.RollingDisk(*random.uniform(0.5, 1.0, 3), random.uniform(1.0, 1.2), 9.81)
+        q, xi = random.uniform(-1.4, 1.4, 5), random.normal(size=5)
+        c, s = np.cos(q[0]), np.sin(q[0])
+        on_rotations = dh.systems.RollingDiskOnRotations(
+            disk.mass, disk.radius, disk.inertia_diameter, disk.inertia_axis, disk.gravity
+        )
+        omega = jnp.array([-xi[0], xi[1] * c, xi[1] * s + xi[2]])
+        force = normal_force(on_rotations, jnp.array([0.0, c, s]), omega)
+        assert float(disk.contact_force(q, xi)) == pytest.approx(float(force), rel=1e-12)
+
+
+def test_a_system_from_constraints_compiles_nothing_for_a_new_number_of_steps():
+    system = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[-jnp.sin(q[2]), jnp.cos(q[2]), 0.0]]))
+
+    def run(steps: int, turn: float):
+        return dh.simulate(system, q=[0.0, 0.0, turn], v=[np.cos(turn), np.sin(turn), 0.4], h=0.01, steps=steps)
+
+    run(7, 0.3)
+    assert _compilations(lambda: run(11, 0.31)) == 0
+
+
+@pytest.mark.parametrize("steps", [0, 1, 64, 700])
+def test_rows_written_in_place_are_those_of_the_plain_path(steps):
+    run = {"q": [0.1, 0, 0], "xi": [1.5, -0.3], "h": 0.01, "steps": steps}
+    a, b = (dh.simulate(dh.systems.ChaplyginSleigh(), **run, compiled=compiled) for compiled in (True, False))
+    for name in ("t", "q", "p", "xi", "xi_mid"):
+        one, other = getattr(a, name), getattr(b, name)
+        assert one.shape == other.shape
+        assert one.dtype == other.dtype
+        assert one == pytest.approx(other, abs=1e-11)
+    assert a.report.converged.shape == (steps,)
+    assert a.report.converged.all()
+
+
+def test_more_nodes_than_memory_holds_are_refused_at_once():
+    with pytest.raises(MemoryError, match="save_every"):
+        dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=10**15)
