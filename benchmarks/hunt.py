@@ -459,7 +459,7 @@ def a_massless_wheel() -> float:
     )
 
 
-@program("the same in other units", 1e-8)  # open: in kilometres Newton ends at 1e-6 of momenta of 1e3
+@program("the same in other units", 1e-8)
 def weights_cancel_units() -> float:
     def at(mm: float) -> Any:
         system = dh.from_constraints(

@@ -227,10 +227,11 @@ class FromConstraints(DescribedSystem):
     def at(self, q: Array) -> System:
         if self.choice is not None:
             return self
-        if isinstance(q, jax.core.Tracer):
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
             raise ValueError(
-                "the frame of a system from constraints is chosen at a point, and this q is traced by jax "
-                "(jit, grad or vmap). Choose it first, outside: system = system.at(q0)."
+                "the frame of a system from constraints is chosen at a point, by numbers, and this q or a parameter is "
+                "traced by jax (jit, grad or vmap). Choose it first, outside: system = system.at(q0); and inside, "
+                "system.replace(params=...) has other parameters."
             )
         q = jnp.asarray(q, float)
         forms = np.asarray(_one_forms(self, probes(np.asarray(q))))

@@ -137,6 +137,24 @@ def test_constraints_at_a_traced_point_are_refused():
         jax.vmap(lambda q: dh.simulate(system, q=q, v=jnp.zeros(3), h=0.1, steps=1).q)(jnp.zeros((2, 3)))
 
 
+def test_constraints_with_a_traced_parameter_are_refused_and_the_way_out_has_a_gradient():
+    system = dh.from_constraints(
+        lambda q, v, mass: 0.5 * mass * v @ v,
+        lambda q, mass: jnp.array([[0.0, -jnp.sin(q[0]), jnp.cos(q[0])]]),
+        params=1.3,
+        force=lambda q, v, mass: jnp.array([0.1, 0.0, 0.0]),
+    )
+    start = {"q": np.array([0.1, 0.0, 0.0]), "v": np.array([1.0, np.cos(0.1), np.sin(0.1)])}
+
+    def end(mass, system):
+        return dh.simulate(system.replace(params=mass), **start, h=0.1, steps=5).q[-1, 1]
+
+    with pytest.raises(ValueError, match=r"traced by jax.*system.replace\(params=...\)"):
+        jax.grad(end)(1.3, system)
+    slope = (end(1.3 + 1e-5, system) - end(1.3 - 1e-5, system)) / 2e-5
+    assert jax.grad(end)(1.3, system.at(start["q"])) == pytest.approx(slope, rel=1e-6)
+
+
 def test_off_the_constraint_is_a_matter_of_size():
     go(xi=(1.5, -0.3, 1e-9))
     with pytest.raises(ValueError, match="off the constraint"):
