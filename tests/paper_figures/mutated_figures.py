@@ -5,6 +5,7 @@ figure again and says which of its claims then do not hold.
 """
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -21,8 +22,12 @@ FUNCTIONS = ("simulate", "vector_field", "momentum", "hamel_force", "structure",
 
 @cache
 def subclass(kind: type, change: Callable[[type], dict[str, Any]]) -> type:
-    """A system's class with some methods changed; one for all uses, so that it is compiled once."""
-    return type(kind.__name__, (kind,), change(kind) | {"mutated": True})
+    """A system's class with some methods changed; one for all uses, so that it is compiled once.
+
+    It says of itself what the true one does: claims are about those invariants, and have to see that they fail.
+    """
+    said = inspect.unwrap(kind.invariants)
+    return type(kind.__name__, (kind,), change(kind) | {"mutated": True, "invariants": lambda self: said(self)})
 
 
 def with_methods(change: Callable[[type], dict[str, Any]]) -> Callable[[Any], Any]:
