@@ -23,10 +23,10 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "mechanics.system": ("System", "Invariant"),
         "mechanics.constructors": ("from_quasivelocities", "from_velocities", "from_constraints"),
         "mechanics.nonlinear": ("NonlinearSystem", "nonlinear", "from_nonlinear_constraints"),
-        "mechanics.as_linear": ("as_linear", "linear_in_velocities"),
-        "mechanics.forces": ("forced", "damped", "magnetic", "controlled"),
-        "mechanics.prescribed": ("prescribe", "timed"),
-        "mechanics.changed": ("with_potential", "in_frame"),
+        "systems.transformations.as_linear": ("as_linear", "linear_in_velocities"),
+        "systems.transformations.forces": ("forced", "damped", "magnetic", "controlled"),
+        "systems.transformations.prescribed": ("prescribe", "timed"),
+        "systems.transformations.potential_and_frame": ("with_potential", "in_frame"),
     },
     "its equations": {
         "mechanics.hamel": (
@@ -49,7 +49,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "many steps": {
         "runs.simulation": ("simulate",),
-        "runs.explain": ("explain",),
+        "analysis.motion.explain": ("explain",),
         "runs.trajectory": ("Trajectory",),
         "runs.reference": ("reference",),
         "runs.storage.archive": ("load",),

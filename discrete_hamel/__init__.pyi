@@ -38,13 +38,11 @@ from discrete_hamel.analysis import (
     volume_change,
 )
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
+from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
 from discrete_hamel.drawing import plots
-from discrete_hamel.mechanics.as_linear import as_linear, linear_in_velocities
-from discrete_hamel.mechanics.changed import in_frame, with_potential
 from discrete_hamel.mechanics.constructors import from_constraints, from_quasivelocities, from_velocities
-from discrete_hamel.mechanics.forces import controlled, damped, forced, magnetic
 from discrete_hamel.mechanics.hamel import (
     balance,
     energy,
@@ -59,10 +57,8 @@ from discrete_hamel.mechanics.hamel import (
 )
 from discrete_hamel.mechanics.manifold import project
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_constraints, nonlinear
-from discrete_hamel.mechanics.prescribed import prescribe, timed
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.runs.ensemble import Reduction, ensemble
-from discrete_hamel.runs.explain import explain
 from discrete_hamel.runs.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.storage.archive import load
@@ -77,6 +73,10 @@ from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
+from discrete_hamel.systems.transformations.as_linear import as_linear, linear_in_velocities
+from discrete_hamel.systems.transformations.forces import controlled, damped, forced, magnetic
+from discrete_hamel.systems.transformations.potential_and_frame import in_frame, with_potential
+from discrete_hamel.systems.transformations.prescribed import prescribe, timed
 
 THEMES: Mapping[str, Mapping[str, tuple[str, ...]]]
 MODULES: Mapping[str, str]

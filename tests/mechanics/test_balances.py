@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from checkers import slopes
-from test_forces import PILOTED, SLEIGH, START, TIME, drag
+from piloted import PILOTED, SLEIGH, START, TIME, drag
 from test_turntable import ball, set_down
 from vehicles import VEHICLES
 

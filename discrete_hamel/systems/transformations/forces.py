@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.mechanics.nonlinear import need_frame
-from discrete_hamel.mechanics.prescribed import timed
 from discrete_hamel.mechanics.system import System, Wrapper
+from discrete_hamel.systems.transformations.prescribed import timed
 
 FORCE = "its force, force(q, qdot), is given to dh.nonlinear or a method of its class"
 

@@ -147,7 +147,7 @@ class LinearVelocities(Wrapper):
         across = self.choice.frame(fields.T)[:, : fields.shape[0] - fields.shape[1]]
         return jnp.concatenate([fields, across], axis=1)
 
-    def at(self, q: Array) -> System:  # noqa: ARG002
+    def at(self, q: Array) -> System:
         return self  # `choice` has been made
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
