@@ -72,6 +72,7 @@ from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.lagrangian import Leapfrog, Rattle, StormerVerlet
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
+from discrete_hamel.schemes.principle import Principle, bracket
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
@@ -114,6 +115,8 @@ __all__ = [
     "step",
     "DiscreteHamel",
     "StaggeredHamel",
+    "Principle",
+    "bracket",
     "Composed",
     "TimeTransformed",
     "EnergyExact",
