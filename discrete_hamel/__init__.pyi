@@ -38,6 +38,7 @@ from discrete_hamel.analysis import (
     volume_change,
 )
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
+from discrete_hamel.analysis.motion.properties import properties
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
@@ -140,6 +141,7 @@ __all__ = [
     "power",
     "work",
     "moving_energy",
+    "properties",
     "action",
     "action_variation",
     "transpositional_defect",

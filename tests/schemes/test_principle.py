@@ -292,6 +292,12 @@ def test_rest_stays_rest(scheme):
     assert not np.any(ours.p)
 
 
+def test_work_is_counted_for_a_scheme_that_declares_no_order():
+    dragged = Case(dh.forced(SLEIGH.system, lambda q, xi: -0.3 * xi), SLEIGH.q, SLEIGH.xi)
+    ours = run(dragged, dh.Principle(variation=written_out))
+    assert dh.work(ours).forces[-1] == pytest.approx(ours.energy[-1] - ours.energy[0], abs=1e-4)
+
+
 def test_what_does_not_go_together_is_refused():
     with pytest.raises(ValueError, match="variation is"):
         dh.Principle(variation="hamilton")
