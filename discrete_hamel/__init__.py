@@ -38,6 +38,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     "one step": {
         "schemes.scheme": ("Scheme", "State", "Interval", "start", "step"),
         "schemes.discrete_hamel": ("DiscreteHamel", "StaggeredHamel"),
+        "schemes.principle": ("Principle", "bracket"),
         "schemes.composed": ("Composed",),
         "schemes.varying_step": ("TimeTransformed",),
         "schemes.energy_exact": ("EnergyExact", "Gonzalez", "MeanValue"),
@@ -58,6 +59,8 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "what a motion keeps, and whether it is stable": {
         "analysis.motion.energy_balance": ("power", "work", "moving_energy"),
+        "analysis.motion.properties": ("properties",),
+        "analysis.motion.variations": ("action", "action_variation", "transpositional_defect"),
         "analysis": (
             "audit", "compare", "crossings", "section", "lyapunov_exponents",
             "relative_equilibrium", "spectrum", "threshold", "branch", "family", "structural_stability",

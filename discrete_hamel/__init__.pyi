@@ -39,6 +39,8 @@ from discrete_hamel.analysis import (
 )
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
+from discrete_hamel.analysis.motion.properties import properties
+from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
 from discrete_hamel.drawing import plots
@@ -70,6 +72,7 @@ from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.lagrangian import Leapfrog, Rattle, StormerVerlet
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
+from discrete_hamel.schemes.principle import Principle, bracket
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
@@ -118,6 +121,8 @@ __all__ = [
     "step",
     "DiscreteHamel",
     "StaggeredHamel",
+    "Principle",
+    "bracket",
     "Composed",
     "TimeTransformed",
     "EnergyExact",
@@ -141,6 +146,10 @@ __all__ = [
     "power",
     "work",
     "moving_energy",
+    "properties",
+    "action",
+    "action_variation",
+    "transpositional_defect",
     "audit",
     "compare",
     "crossings",

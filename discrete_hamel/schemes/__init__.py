@@ -8,6 +8,7 @@ from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.lagrangian import Leapfrog, Rattle, StormerVerlet
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
+from discrete_hamel.schemes.principle import Principle
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
@@ -24,6 +25,7 @@ __all__ = [
     "MeanValue",
     "NonlinearEnergyExact",
     "NonlinearMidpoint",
+    "Principle",
     "Rattle",
     "RungeKutta4",
     "Scheme",

@@ -40,6 +40,12 @@ VARIANTS = {
         dh.DiscreteHamel(compensated=True),
     ],
     "CortesMartinez": [dh.CortesMartinez(a, b) for a, b in ((0.5, 0.5), (0.0, 0.0), (0.0, 0.5), (0.5, 0.0))],
+    "Principle": [
+        dh.Principle(),
+        dh.Principle(variation="derived"),
+        dh.Principle(point=0.3),
+        dh.Principle(staggered=True),
+    ],
     "Composed": [dh.Composed(dh.DiscreteHamel(), order=4)],
     "EnergyExact": [dh.EnergyExact(), dh.EnergyExact(dh.Gonzalez())],
     "Gauss": [dh.Gauss(2)],

@@ -82,7 +82,7 @@ def work(trajectory: Trajectory) -> Supplied:
     five through the power at the nodes, of order six.
     """
     scheme = trajectory.scheme
-    inside = scheme is not None and trajectory.save_every == 1 and scheme.order <= 2
+    inside = scheme is not None and trajectory.save_every == 1 and scheme.order in (1, 2)
     return _on_intervals(trajectory) if inside else _between_nodes(trajectory)
 
 
