@@ -27,7 +27,7 @@ from discrete_hamel.runs.diagnosis import (
     overflown,
     raised,
 )
-from discrete_hamel.runs.record import Point, Record, Rows
+from discrete_hamel.runs.storage.record import Point, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
 

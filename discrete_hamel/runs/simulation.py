@@ -15,7 +15,7 @@ from discrete_hamel.runs import refusals
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import run, traced
 from discrete_hamel.runs.output_shapes import step_density
-from discrete_hamel.runs.record import Memory
+from discrete_hamel.runs.storage.record import Memory
 from discrete_hamel.runs.storage.recording import Recording
 from discrete_hamel.runs.trajectory import Trajectory, marked, warn_of_pull
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel

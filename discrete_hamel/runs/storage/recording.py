@@ -12,11 +12,11 @@ from jax import Array
 
 from discrete_hamel._support.errors import PHYSICAL, RunFailed, StoreDamaged, StoreFailed
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.record import Point, Stopped
 from discrete_hamel.runs.storage import layout
 from discrete_hamel.runs.storage.lock import Lock
 from discrete_hamel.runs.storage.manifest import differences, manifest, restored
 from discrete_hamel.runs.storage.reading import Contents
+from discrete_hamel.runs.storage.record import Point, Stopped
 from discrete_hamel.runs.storage.requests import place, spacing
 from discrete_hamel.runs.storage.tables import Table
 from discrete_hamel.runs.storage.writing import Growing
