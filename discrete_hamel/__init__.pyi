@@ -75,6 +75,7 @@ from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
+from discrete_hamel.systems import mechanisms
 
 THEMES: Mapping[str, Mapping[str, tuple[str, ...]]]
 MODULES: Mapping[str, str]
@@ -170,6 +171,7 @@ __all__ = [
     "StoreBusy",
     "StoreDamaged",
     "systems",
+    "mechanisms",
     "schemes",
     "fields",
     "analysis",
