@@ -8,7 +8,9 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.pytrees import Pytree
-from discrete_hamel.systems.mechanisms.joints import Fixed, Hinge, Joint, Slide, Universal
+from discrete_hamel.systems.mechanisms.contacts import Contact
+from discrete_hamel.systems.mechanisms.joints import Fixed, Hinge, Joint, Universal
+from discrete_hamel.systems.mechanisms.rolling import RollingMechanism, held
 from discrete_hamel.systems.mechanisms.rotations import AXES, turn_about
 from discrete_hamel.systems.mechanisms.solids import Solid
 from discrete_hamel.systems.mechanisms.tree import Mechanism
@@ -33,8 +35,11 @@ class Body(Pytree):
     shape: Any = None
 
 
-def mechanism(*parts: Any, gravity: Any = 9.81) -> Mechanism:
-    """The System of these parts; `gravity` points down the z axis, or is a vector.
+def mechanism(*parts: Any, gravity: Any = 9.81) -> Mechanism | RollingMechanism:
+    """The System of these parts: bodies, and wheels, balls, blades and pins that hold them.
+
+    `gravity` points down the z axis, or is a vector. Bodies joined in a tree give a `Mechanism`, anything that rolls or
+    closes a loop a `RollingMechanism`. `initial` finds where it can start.
 
     >>> import discrete_hamel as dh
     >>> m = dh.mechanisms
@@ -45,10 +50,16 @@ def mechanism(*parts: Any, gravity: Any = 9.81) -> Mechanism:
     >>> chain.velocities, bool(abs(traj.energy - traj.energy[0]).max() < 1e-4)
     (("link0'", "link1'", "link2'"), True)
     """
-    unknown = [part for part in parts if not isinstance(part, Body)]
+    unknown = [part for part in parts if not isinstance(part, Body | Contact)]
     if unknown:
-        raise TypeError(f"mechanism takes its parts one by one, Body(...) and so on; got {unknown[0]!r}.")
-    return _tree([body for part in parts for body in _simple(part)], gravity)
+        raise TypeError(f"mechanism takes its parts one by one, Body(...), Wheel(...) and so on; got {unknown[0]!r}.")
+    tree = _tree([body for part in parts if isinstance(part, Body) for body in _simple(part)], gravity)
+    contacts = tuple(part for part in parts if isinstance(part, Contact))
+    for contact in contacts:
+        for name in contact.bodies():
+            if name not in tree.names:
+                raise ValueError(f"a {type(contact).__name__} is on {name!r}, but there is no such body.")
+    return held(tree, contacts) if contacts else tree
 
 
 def _simple(body: Body) -> list[Body]:
@@ -70,11 +81,12 @@ def _tree(bodies: list[Body], gravity: Any) -> Mechanism:
     _refuse_names(bodies, names)
     masses, inertias = zip(*(_mass(body) for body in bodies), strict=True)
     axes = [getattr(body.joint, "axis", "z") for body in bodies]
-    one_axis = [isinstance(body.joint, Hinge | Slide) for body in bodies]
-    loads = {
-        name: [getattr(body.joint, name, 0.0) for body in bodies]
-        for name in ("stiffness", "unloaded", "damping", "rotor")
-    }
+    torques = [getattr(body.joint, "torque", 0.0) for body in bodies]
+    laws = tuple((i, torque) for i, torque in enumerate(torques) if callable(torque))
+    loads = {"torque": [0.0 if callable(torque) else torque for torque in torques]}
+    for name in ("stiffness", "unloaded", "damping", "rotor"):
+        loads[name] = [getattr(body.joint, name, 0.0) for body in bodies]
+    loaded = {i for load in loads.values() for i in _nonzero(load)} | {i for i, _ in laws}
     return Mechanism(
         names=names,
         parents=tuple(names.index(body.on) if body.on else -1 for body in bodies),
@@ -83,8 +95,9 @@ def _tree(bodies: list[Body], gravity: Any) -> Mechanism:
         turned=tuple(body.turn is not None for body in bodies),
         weighty=_nonzero(masses),
         extended=_nonzero(inertias),
-        loaded=tuple(i for i, it in enumerate(one_axis) if it and _any_nonzero([load[i] for load in loads.values()])),
-        lossy=_any_nonzero(loads["damping"]),
+        loaded=tuple(sorted(loaded)),
+        laws=laws,
+        lossy=bool(laws or _nonzero(loads["damping"]) or _nonzero(loads["torque"])),
         mass=_array(masses),
         inertia=_array(inertias),
         centre=_array([body.centre for body in bodies]),
@@ -146,10 +159,6 @@ def _array(values: Any) -> Array:
     if isinstance(values, list | tuple):
         return jnp.stack([_array(value) for value in values])
     return jnp.asarray(values, float)
-
-
-def _any_nonzero(values: Any) -> bool:
-    return bool(_nonzero(values))
 
 
 def _nonzero(values: Any) -> tuple[int, ...]:

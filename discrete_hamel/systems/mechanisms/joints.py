@@ -61,6 +61,7 @@ class _OneAxis(Joint):
     unloaded: Any = 0.0  # rad, or m: where that spring is slack
     damping: Any = 0.0  # N m s/rad, or N s/m
     rotor: Any = 0.0  # kg m^2, or kg: inertia that goes with the joint's rate alone (a geared motor)
+    torque: Any = 0.0  # N m, or N: of a motor, a number or a function of coordinate and rate
 
     rest = (0.0,)
     brackets = np.zeros((1, 1, 1))
@@ -205,7 +206,7 @@ class Free(Joint):
 
     coordinates = {f" {a}": "m" for a in "xyz"} | Ball.coordinates
     velocities = {f" v{a}": "m/s" for a in "xyz"} | Ball.velocities
-    rest = (0.0, 0.0, 0.0, *Ball.rest)
+    rest: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0, *Ball.rest)
     brackets = np.zeros((6, 6, 6))
     brackets[3:, 3:, 3:] = SO3
 

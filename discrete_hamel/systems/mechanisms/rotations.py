@@ -1,6 +1,6 @@
 """Rotations and rigid motions as arrays: about an axis, by a quaternion, one after another."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +15,7 @@ def hat(a: Array) -> Array:
     return jnp.einsum("abi,i->ab", CROSS, a)
 
 
-def turn_about(axis: Array, angle: Array) -> Array:
+def turn_about(axis: Any, angle: Array) -> Array:
     """The rotation by an angle about a unit axis (Rodrigues): zeros of a fixed axis stay zeros."""
     along = axis[:, None] * axis[None, :]
     cross = CROSS @ axis if isinstance(axis, np.ndarray) else hat(axis)

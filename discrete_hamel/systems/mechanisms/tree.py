@@ -47,8 +47,9 @@ class Mechanism(System):
     turned: tuple[bool, ...] = static()
     weighty: tuple[int, ...] = static()  # bodies with mass
     extended: tuple[int, ...] = static()  # bodies with moments of inertia
-    loaded: tuple[int, ...] = static()  # joints with springs, dampers or rotors
-    lossy: bool = False  # whether there is a damper or motor
+    loaded: tuple[int, ...] = static()  # joints with springs, dampers, rotors or motors
+    laws: tuple[Any, ...] = static()  # (body, function of coordinate and rate): motors that are not constant
+    lossy: bool = False  # whether there is a damper or a motor
     mass: Any = 1.0  # kg, (bodies)
     inertia: Any = 1.0  # kg m^2, about the mass centre in the body's axes, (bodies, 3, 3)
     centre: Any = 0.0  # m, of mass, in the body's axes, (bodies, 3)
@@ -59,6 +60,7 @@ class Mechanism(System):
     unloaded: Any = 0.0  # rad or m, (bodies)
     damping: Any = 0.0  # N m s/rad or N s/m, (bodies)
     rotor: Any = 0.0  # kg m^2 or kg, (bodies)
+    torque: Any = 0.0  # N m or N, of motors, (bodies)
     gravity: Any = (0.0, 0.0, -9.81)  # m/s^2
     shapes_of: Any = ()  # what films draw, a solid or None a body
 
@@ -180,7 +182,7 @@ class Mechanism(System):
         return springs - jnp.asarray(self.gravity) @ (self.mass[some] @ places)
 
     def _loaded(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Joints with springs, dampers or rotors, and where their coordinates and rates are."""
+        """Joints with springs, dampers, rotors or motors, and where their coordinates and rates are."""
         joints = np.array(self.loaded, int)
         q_ends = np.cumsum([len(joint.coordinates) for joint in self.joints])
         xi_ends = np.cumsum([len(joint.velocities) for joint in self.joints])
@@ -200,8 +202,13 @@ class Mechanism(System):
         return self.lagrangian(q, self.rates(q, v))
 
     def force(self, q: Array, xi: Array) -> Array:
-        joints, _, columns = self._loaded()
-        return jnp.zeros(self.rank).at[columns].add(-self.damping[joints] * xi[columns])
+        joints, rows, columns = self._loaded()
+        given = self.torque[joints] - self.damping[joints] * xi[columns]
+        of_laws = {body: law for body, law in self.laws}
+        for k, body in enumerate(self.loaded):
+            if body in of_laws:
+                given = given.at[k].add(of_laws[body](q[rows[k]], xi[columns[k]]))
+        return jnp.zeros(self.rank).at[columns].add(given)
 
     def invariants(self) -> dict[str, Invariant]:
         if self.lossy:
