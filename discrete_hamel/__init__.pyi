@@ -76,6 +76,7 @@ from discrete_hamel.schemes.principle import Principle, bracket
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
+from discrete_hamel.systems import mechanisms
 from discrete_hamel.systems.transformations.as_linear import as_linear, linear_in_velocities
 from discrete_hamel.systems.transformations.forces import controlled, damped, forced, magnetic
 from discrete_hamel.systems.transformations.potential_and_frame import in_frame, with_potential
@@ -184,6 +185,7 @@ __all__ = [
     "StoreBusy",
     "StoreDamaged",
     "systems",
+    "mechanisms",
     "schemes",
     "fields",
     "analysis",

@@ -1,0 +1,46 @@
+"""Mechanisms: bodies, joints and wheels, in a roboticist's words, as a System like any other."""
+
+from discrete_hamel.systems.mechanisms.assembly import Body, mechanism
+from discrete_hamel.systems.mechanisms.contacts import Blade, Pin, RollingBall, Wheel
+from discrete_hamel.systems.mechanisms.joints import (
+    Ball,
+    BallByMatrix,
+    Fixed,
+    Free,
+    FreeByMatrix,
+    Hinge,
+    Planar,
+    Slide,
+    Universal,
+)
+from discrete_hamel.systems.mechanisms.placing import initial
+from discrete_hamel.systems.mechanisms.rolling import RollingMechanism
+from discrete_hamel.systems.mechanisms.solids import Box, Cylinder, Hoop, Rod, Shell, Sphere
+from discrete_hamel.systems.mechanisms.tree import Mechanism
+
+__all__ = [
+    "Ball",
+    "BallByMatrix",
+    "Blade",
+    "Body",
+    "Box",
+    "Cylinder",
+    "Fixed",
+    "Free",
+    "FreeByMatrix",
+    "Hinge",
+    "Hoop",
+    "Mechanism",
+    "Pin",
+    "Planar",
+    "Rod",
+    "RollingBall",
+    "RollingMechanism",
+    "Shell",
+    "Slide",
+    "Sphere",
+    "Universal",
+    "Wheel",
+    "initial",
+    "mechanism",
+]

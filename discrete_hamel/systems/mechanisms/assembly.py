@@ -1,0 +1,166 @@
+"""From parts, in a roboticist's words, to a System."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel.systems.mechanisms.contacts import Contact
+from discrete_hamel.systems.mechanisms.joints import Fixed, Hinge, Joint, Universal
+from discrete_hamel.systems.mechanisms.rolling import RollingMechanism, held
+from discrete_hamel.systems.mechanisms.rotations import AXES, turn_about
+from discrete_hamel.systems.mechanisms.solids import Solid
+from discrete_hamel.systems.mechanisms.tree import Mechanism
+
+
+class Body(Pytree):
+    """A rigid body, and the joint by which it is on another one, or on the ground.
+
+    Its axes have their origin at the joint, and at the joint's zero are those of the body it is on, moved to `at` and
+    turned by `turn`. Its mass centre is at `centre`; `shape`, a solid, lies about it and gives mass and inertia where
+    these are not given. A body with mass and no inertia is a point mass.
+    """
+
+    name: str
+    joint: Any = Fixed()
+    on: str = ""  # the name of a body, or nothing: the ground
+    at: Any = (0.0, 0.0, 0.0)  # m
+    turn: Any = None  # a rotation matrix, or (axis, angle)
+    mass: Any = None  # kg
+    inertia: Any = None  # kg m^2, about the mass centre: three moments or a matrix
+    centre: Any = (0.0, 0.0, 0.0)  # m
+    shape: Any = None
+
+
+def mechanism(*parts: Any, gravity: Any = 9.81) -> Mechanism | RollingMechanism:
+    """The System of these parts: bodies, and wheels, balls, blades and pins that hold them.
+
+    `gravity` points down the z axis, or is a vector. Bodies joined in a tree give a `Mechanism`, anything that rolls or
+    closes a loop a `RollingMechanism`. `initial` finds where it can start.
+
+    >>> import discrete_hamel as dh
+    >>> m = dh.mechanisms
+    >>> links = [m.Body(f"link{i}", m.Hinge("y"), on=f"link{i - 1}" if i else "", at=(0, 0, -0.5 * (i > 0)), mass=1.0,
+    ...                 centre=(0, 0, -0.5)) for i in range(3)]
+    >>> chain = m.mechanism(*links)
+    >>> traj = dh.simulate(chain, q=[0.3, 0.2, 0.1], xi=[0.0, 0.0, 0.0], h=0.01, steps=10)
+    >>> chain.velocities, bool(abs(traj.energy - traj.energy[0]).max() < 1e-4)
+    (("link0'", "link1'", "link2'"), True)
+    """
+    unknown = [part for part in parts if not isinstance(part, Body | Contact)]
+    if unknown:
+        raise TypeError(f"mechanism takes its parts one by one, Body(...), Wheel(...) and so on; got {unknown[0]!r}.")
+    tree = _tree([body for part in parts if isinstance(part, Body) for body in _simple(part)], gravity)
+    contacts = tuple(part for part in parts if isinstance(part, Contact))
+    for contact in contacts:
+        for name in contact.bodies():
+            if name not in tree.names:
+                raise ValueError(f"a {type(contact).__name__} is on {name!r}, but there is no such body.")
+    return held(tree, contacts) if contacts else tree
+
+
+def _simple(body: Body) -> list[Body]:
+    """A universal joint as two hinges."""
+    if isinstance(body.joint, type):
+        raise TypeError(f"the joint of {body.name!r} is a class: write {body.joint.__name__}().")
+    if not isinstance(body.joint, Joint):
+        raise TypeError(
+            f"the joint of {body.name!r} must be one of dh.mechanisms', such as Hinge('y'); got {body.joint!r}."
+        )
+    if not isinstance(body.joint, Universal):
+        return [body]
+    cross = Body(f"{body.name} cross", Hinge(body.joint.first), on=body.on, at=body.at, turn=body.turn)
+    return [cross, body.replace(joint=Hinge(body.joint.second), on=cross.name, at=(0.0, 0.0, 0.0), turn=None)]
+
+
+def _tree(bodies: list[Body], gravity: Any) -> Mechanism:
+    names = tuple(body.name for body in bodies)
+    _refuse_names(bodies, names)
+    masses, inertias = zip(*(_mass(body) for body in bodies), strict=True)
+    axes = [getattr(body.joint, "axis", "z") for body in bodies]
+    torques = [getattr(body.joint, "torque", 0.0) for body in bodies]
+    laws = tuple((i, torque) for i, torque in enumerate(torques) if callable(torque))
+    loads = {"torque": [0.0 if callable(torque) else torque for torque in torques]}
+    for name in ("stiffness", "unloaded", "damping", "rotor"):
+        loads[name] = [getattr(body.joint, name, 0.0) for body in bodies]
+    loaded = {i for load in loads.values() for i in _nonzero(load)} | {i for i, _ in laws}
+    return Mechanism(
+        names=names,
+        parents=tuple(names.index(body.on) if body.on else -1 for body in bodies),
+        joints=tuple(type(body.joint) for body in bodies),
+        letters=tuple(axis if isinstance(axis, str) else None for axis in axes),
+        turned=tuple(body.turn is not None for body in bodies),
+        weighty=_nonzero(masses),
+        extended=_nonzero(inertias),
+        loaded=tuple(sorted(loaded)),
+        laws=laws,
+        lossy=bool(laws or _nonzero(loads["damping"]) or _nonzero(loads["torque"])),
+        mass=_array(masses),
+        inertia=_array(inertias),
+        centre=_array([body.centre for body in bodies]),
+        mount=_array([body.at for body in bodies]),
+        turn=_array([_turn(body) for body in bodies]),
+        axis=_array([_unit(axis) for axis in axes]),
+        gravity=jnp.stack([0.0, 0.0, -gravity]) if np.ndim(gravity) == 0 else _array(gravity),
+        shapes_of=tuple(body.shape for body in bodies),
+        **{name: _array(values) for name, values in loads.items()},
+    )
+
+
+def _refuse_names(bodies: list[Body], names: tuple[str, ...]) -> None:
+    if not bodies:
+        raise ValueError("a mechanism needs at least one Body.")
+    for i, body in enumerate(bodies):
+        if not body.name or names.index(body.name) < i:
+            raise ValueError(f"each body needs a name of its own; {body.name!r} is there twice, or empty.")
+        if body.on and body.on not in names[:i]:
+            why = "it is given later: give a body after the one it is on" if body.on in names else "there is none"
+            raise ValueError(f"{body.name!r} is on {body.on!r}, but {why}.")
+
+
+def _mass(body: Body) -> tuple[Any, Any]:
+    """Mass and inertia about the mass centre, as given, else of the shape."""
+    solid = body.shape
+    if solid is not None and not isinstance(solid, Solid):
+        raise TypeError(f"the shape of {body.name!r} must be a solid, such as Box((1, 2, 3)); got {solid!r}.")
+    if solid is not None and body.mass is not None:
+        solid = solid.replace(mass=body.mass, density=None)
+    mass = body.mass if body.mass is not None else 0.0 if solid is None else solid.weighed()
+    if body.inertia is None:
+        inertia = jnp.zeros((3, 3)) if solid is None else solid.inertia()
+    else:
+        inertia = _array(body.inertia)
+        inertia = jnp.diag(inertia) if inertia.ndim == 1 else inertia
+    return mass, inertia
+
+
+def _turn(body: Body) -> Array:
+    if body.turn is None:
+        return jnp.eye(3)
+    if isinstance(body.turn, tuple) and len(body.turn) == 2:
+        axis, angle = body.turn
+        return turn_about(jnp.asarray(_unit(axis)), jnp.asarray(angle, float))
+    return _array(body.turn)
+
+
+def _unit(axis: Any) -> Any:
+    if isinstance(axis, str):
+        if axis not in AXES:
+            raise ValueError(f"an axis is 'x', 'y', 'z' or a vector; got {axis!r}.")
+        return np.array(AXES[axis])
+    axis = _array(axis)
+    return axis / jnp.sqrt(axis @ axis)
+
+
+def _array(values: Any) -> Array:
+    if isinstance(values, list | tuple):
+        return jnp.stack([_array(value) for value in values])
+    return jnp.asarray(values, float)
+
+
+def _nonzero(values: Any) -> tuple[int, ...]:
+    """Which are there: not zero, or traced."""
+    return tuple(i for i, a in enumerate(values) if isinstance(a, jax.core.Tracer) or np.any(np.asarray(a)))

@@ -1,0 +1,247 @@
+"""Mechanisms that roll or have loops: a tree with constraints, whose frame follows them."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.pytrees import Pytree, static
+from discrete_hamel.mechanics.adapted_frames import Graph
+from discrete_hamel.mechanics.constructors import FromConstraints
+from discrete_hamel.mechanics.system import Invariant
+from discrete_hamel.systems.mechanisms.contacts import Contact
+from discrete_hamel.systems.mechanisms.placing import together
+from discrete_hamel.systems.mechanisms.rotations import Motion
+from discrete_hamel.systems.mechanisms.tree import Mechanism
+
+DEPENDENT = 1e-8  # share of a row below which others say the same
+SAMPLES = 4  # places at which that is looked at
+
+
+class Held(Pytree):
+    """A tree and what holds it: L(q, v), A(q) and the gaps in the coordinates q that are left.
+
+    Where a free body stands on the ground, its height z is none of them: `whole` finds it from the first contact.
+    """
+
+    tree: Any
+    contacts: tuple[Any, ...]
+    kept: tuple[int, ...] = static(default=())  # the slips that are independent
+    gaps_kept: tuple[int, ...] = static(default=())  # the gaps whose rates are among them
+    height: Any = static(default=None)  # the index of z, where the first gap determines it
+
+    def whole(self, q: Array) -> Array:
+        """All coordinates of the tree."""
+        if self.height is None:
+            return q
+        low = jnp.concatenate([q[: self.height], jnp.zeros(1), q[self.height :]])
+        return low.at[self.height].set(-self._gaps(low)[0])
+
+    def state(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """(q, xi) of the tree."""
+        whole, moved = (q, v) if self.height is None else jax.jvp(self.whole, (q,), (v,))
+        return whole, self.tree.rates(whole, moved)
+
+    def lagrangian(self, q: Array, v: Array) -> Array:
+        """L(q, v)."""
+        return self.tree.lagrangian(*self.state(q, v))
+
+    def force(self, q: Array, v: Array) -> Array:
+        """Of dampers and motors, as a covector of v."""
+        (whole, xi), back = jax.vjp(lambda v: self.state(q, v), v)
+        return back((jnp.zeros_like(whole), self.tree.force(whole, xi)))[0]
+
+    def slips(self, q: Array, v: Array) -> Array:
+        """All slips, linear in v."""
+        motion = self.tree.motion(*self.state(q, v))
+        return jnp.concatenate([contact.slips(*self._of(motion, contact)) for contact in self.contacts])
+
+    def rows(self, q: Array) -> Array:
+        """A(q): the slips that are independent, and the rates of what redundant coordinates satisfy."""
+        forms = jax.jacfwd(lambda v: self.slips(q, v))(jnp.zeros_like(q))[np.array(self.kept, int)]
+        return jnp.concatenate([forms, jax.jacfwd(lambda q: self.tree.holonomic(self.whole(q)))(q)])
+
+    def closed(self, q: Array) -> Array:
+        """g(q): the gaps that coordinates can open, and what redundant coordinates satisfy."""
+        whole = self.whole(q)
+        return jnp.concatenate([self._gaps(whole)[np.array(self.gaps_kept, int)], self.tree.holonomic(whole)])
+
+    def gaps(self, q: Array) -> Array:
+        """All gaps."""
+        return self._gaps(self.whole(q))
+
+    def every_gap(self, q: Array) -> Array:
+        """All gaps, and what redundant coordinates satisfy."""
+        whole = self.whole(q)
+        return jnp.concatenate([self._gaps(whole), self.tree.holonomic(whole)])
+
+    def _gaps(self, whole: Array) -> Array:
+        motion = self.tree.motion(whole, jnp.zeros(self.tree.rank))
+        found = [contact.gaps(*self._of(motion, contact)) for contact in self.contacts]
+        return jnp.concatenate([jnp.zeros(0), *found])
+
+    def _of(self, motion: Motion, contact: Contact) -> list[Motion]:
+        return [motion.of(self.tree.names.index(name)) for name in contact.bodies()]
+
+    def labels(self) -> list[str]:
+        """What each slip is, in words."""
+        return [f"{' and '.join(contact.bodies())} {word}" for contact in self.contacts for word in contact.words]
+
+    def gap_slips(self) -> list[int]:
+        """The slip that is the rate of each gap."""
+        found: list[int] = []
+        end = 0
+        for contact in self.contacts:
+            end += len(contact.words)
+            found += range(end - contact.gap_count, end)
+        return found
+
+
+class RollingMechanism(FromConstraints):
+    """Rigid bodies, joints, and wheels, balls and blades on the plane z = 0, or loops: what `mechanism` makes of them.
+
+    A tree of bodies (`Mechanism`) in coordinates q and their velocities v, with constraints A(q) v = 0: that nothing
+    slips, and that loops stay closed. Rows that others imply are left out: the sideways slips of two wheels on one axle
+    are one. The step is that of `FollowingHamel`: A v = 0 exactly at the middle of each, and no frame to degenerate.
+
+    What is said of positions is kept exactly where it is built in: where a free body stands on the ground, its height
+    is no coordinate. Further contacts, and loops, are kept as velocities only: their gaps drift by O(h^2) up to a given
+    time, `gaps(q)` shows how far, and nothing is claimed of long times.
+    """
+
+    @property
+    def tree(self) -> Mechanism:
+        """The mechanism without what holds it."""
+        return self.params.tree
+
+    def _left(self, of_all: Any) -> tuple[Any, ...]:
+        return tuple(a for i, a in enumerate(of_all) if i != self.params.height)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self._left(self.tree.coordinates)
+
+    @property
+    def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Rates of the coordinates that the frame leaves free, where it does, and the slips."""
+        if self.choice is None:
+            return ()
+        coordinates, graph = self.coordinates, isinstance(self.choice, Graph)
+        named = tuple(f"{coordinates[i]}'" if graph else f"xi{k + 1}" for k, i in enumerate(self.choice.free))
+        labels = self.params.labels()
+        relations = len(self.coordinates) - len(named) - len(self.params.kept)
+        return named + tuple(f"slip of {labels[i]}" for i in self.params.kept) + ("redundant'",) * relations
+
+    @property
+    def units(self) -> dict[str, str]:  # type: ignore[override]
+        labels = {f"slip of {label}": "m/s" for label in self.params.labels()}
+        own = self.tree.units
+        rates = {f"{name}'": "1/s" if own[name] == "1" else f"{own[name]}/s" for name in self.coordinates}
+        return rates | own | labels
+
+    def rest(self) -> np.ndarray:
+        """q of all joints as they were put together."""
+        return np.array(self._left(self.tree.rest()))
+
+    def gaps(self, q: Array) -> Array:
+        """How far wheels are above the plane, and loops from closed, m."""
+        return self.params.gaps(jnp.asarray(q, float))
+
+    def holonomic(self, q: Array) -> Array:
+        return self.params.closed(q)
+
+    @property
+    def redundant(self) -> bool:
+        return bool(self.params.gaps_kept) or self.tree.redundant
+
+    def energy(self, q: Array, xi: Array) -> Array:
+        """T + V."""
+        return self.tree.energy(*self.params.state(q, self.frame(q) @ xi))
+
+    def invariants(self) -> dict[str, Invariant]:
+        if self.tree.lossy:
+            return {}
+        return {"energy": Invariant(self.energy, "bounded", ("lagrangian", "slip", "force"))}
+
+    def shapes(self, q: Any) -> list[np.ndarray]:
+        """The bodies' shapes."""
+        return self.tree.shapes(_whole(self.params, jnp.asarray(q, float)))
+
+
+_whole = jax.jit(Held.whole)
+
+
+def lagrangian(q: Array, v: Array, held: Held) -> Array:
+    """L(q, v), for the constructor."""
+    return held.lagrangian(q, v)
+
+
+def one_forms(q: Array, held: Held) -> Array:
+    """A(q), for the constructor."""
+    return held.rows(q)
+
+
+def force(q: Array, v: Array, held: Held) -> Array:
+    """f(q, v), for the constructor."""
+    return held.force(q, v)
+
+
+def held(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
+    """The system of a tree and what holds it, by the slips that are independent where things touch."""
+    contacts = tuple(sorted(contacts, key=lambda contact: contact.gap_count != 1))  # what can bear a free body first
+    height = _free_height(tree) if any(contact.gap_count == 1 for contact in contacts[:1]) else None
+    bare = Held(tree, contacts, height=height)
+    at_rest = np.delete(tree.rest(), [] if height is None else [height])
+    samples = [
+        together(bare, at_rest + (0.2 * np.random.default_rng(k).normal(size=len(at_rest)))) for k in range(SAMPLES)
+    ]
+    gap_slips = bare.gap_slips()
+    forms = [np.asarray(_all_rows(bare, q)) for q in samples]
+    kept = _independent(forms, len(bare.labels()))
+    gaps_kept = tuple(gap for gap, slip in enumerate(gap_slips) if slip in kept)
+    if len(kept) + forms[0].shape[0] - len(bare.labels()) >= len(at_rest):
+        raise ValueError(
+            f"the mechanism cannot move: {len(kept)} constraints that are independent hold its {len(at_rest)} "
+            f"coordinates: {', '.join(bare.labels()[i] for i in kept)}."
+        )
+    bare = bare.replace(kept=kept, gaps_kept=gaps_kept)
+    return RollingMechanism(L_of=lagrangian, A_of=one_forms, force_of=force if tree.loaded else None, params=bare)
+
+
+def _free_height(tree: Mechanism) -> int | None:
+    """Where z of the only free body on the ground stands in q."""
+    place, found = 0, []
+    for joint, parent, turned in zip(tree.joints, tree.parents, tree.turned, strict=True):
+        if " z" in joint.coordinates and parent < 0 and not turned:
+            found.append(place + 2)
+        place += len(joint.coordinates)
+    return found[0] if len(found) == 1 and sum(parent < 0 for parent in tree.parents) == 1 else None
+
+
+@jax.jit
+def _all_rows(bare: Held, q: Array) -> Array:
+    slips = jax.jacfwd(lambda v: bare.slips(q, v))(jnp.zeros_like(q))
+    return jnp.concatenate([slips, jax.jacfwd(lambda q: bare.tree.holonomic(bare.whole(q)))(q)])
+
+
+def _independent(forms: list[np.ndarray], slips: int) -> tuple[int, ...]:
+    """The slips, in order, of which none follows from those before and from what redundant coordinates satisfy."""
+    bases = [list(np.linalg.qr(rows[slips:].T)[0].T) if len(rows) > slips else [] for rows in forms]
+    sizes = [max(np.linalg.norm(rows, axis=1).max(), 1e-300) for rows in forms]
+    kept = []
+    for i in range(slips):
+        rests = []
+        for rows, basis in zip(forms, bases, strict=True):
+            rest = rows[i].copy()
+            for _ in range(2):
+                for unit in basis:
+                    rest -= (rest @ unit) * unit
+            rests.append(rest)
+        shares = [np.linalg.norm(rest) / size for rest, size in zip(rests, sizes, strict=True)]
+        if min(shares) > DEPENDENT:
+            kept.append(i)
+            for rest, basis in zip(rests, bases, strict=True):
+                basis.append(rest / np.linalg.norm(rest))
+    return tuple(kept)
