@@ -1,9 +1,8 @@
 """Which path a run takes: the compiled step where it can be built, else the plain one, with the reason.
 
-Measured (`benchmarks/middle_sizes.py`, `benchmarks/chain.py`; operations of one iteration): up to some 300 one fused
-kernel is best (`stepper.FUSED`); from there to `stepper.LARGEST` the same kernel without XLA's fusion pass, some 1 ns
-an operation, where fusion would cost up to fifteen times that, and where several kernels (parts that are not inlined)
-are slower too. What remains is plain.
+Native code has one bound, `graph.expressions.MOST_NODES`. Where XLA compiles the step (no llvmlite, single precision)
+an iteration has `stepper.LARGEST` operations at most, from `stepper.FUSED` on without XLA's fusion pass, which would
+make it up to fifteen times slower. What remains is plain.
 """
 
 from typing import Any
@@ -18,14 +17,12 @@ from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.host import in_machine_code
 from discrete_hamel.compiler.step.loop import chunk
 from discrete_hamel.compiler.step.stages import PATIENCE, StageStepper
-from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.compiler.step.verification import STEPS, difference, refused
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme
 
 _steppers = Cache(most=200)
-MOST_UNKNOWNS = 72  # it would take seconds to find that the operations of more are too many
 
 
 def stepper_for(
@@ -41,7 +38,7 @@ def stepper_for(
         sweeping = _kept(StageStepper, length, run, reproducible)
         if not isinstance(sweeping, str) and settles(sweeping, length, *run):
             return sweeping
-    return _kept(_fitting, length, run, reproducible)
+    return _kept(in_machine_code, length, run, reproducible)
 
 
 def _kept(fitting: Any, length: int, tree: Any, reproducible: bool) -> Any:
@@ -70,15 +67,6 @@ def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
         return f"{type(error).__name__}: {error}"
     return stepper
-
-
-def _fitting(system: System, scheme: Scheme, state: Any, h: Array) -> Stepper:
-    """The step unrolled, unless its size already says that it would be too large."""
-    one_solve = type(scheme).step is Scheme.step
-    unknowns = jax.eval_shape(scheme.guess, system, state, h).size if one_solve else 0
-    if unknowns > MOST_UNKNOWNS:
-        raise Unsupported(f"{unknowns} unknowns, of {MOST_UNKNOWNS} at most")
-    return in_machine_code(system, scheme, state, h)
 
 
 def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> bool:

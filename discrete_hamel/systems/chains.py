@@ -22,7 +22,7 @@ class PlanarChain(System):
 
     Energy is bounded; without gravity, angular momentum about the pivot is exact. Written like this, with cumulative
     sums over the rods, a step of the compiled path takes operations in proportion to the number of links, as by the
-    articulated-body algorithm (Featherstone 2008, ch. 7); from some 35 links on they are too many to be compiled.
+    articulated-body algorithm (Featherstone 2008, ch. 7).
     """
 
     links: int = 3  # n

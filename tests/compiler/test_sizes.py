@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
+from discrete_hamel.compiler.gradients import differentiable
+from discrete_hamel.compiler.graph import expressions
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.lowering import lowered
-from discrete_hamel.compiler.paths import MOST_UNKNOWNS, chunk, stepper_for
+from discrete_hamel.compiler.paths import chunk, stepper_for
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.runs import validation as checks
 
@@ -134,10 +136,43 @@ def test_a_second_difference_is_that_of_the_written_out_sum():
     assert difference(run, plain) < 1e-11
 
 
-def test_what_is_too_large_is_plain_with_the_reason():
+def test_what_is_too_large_is_plain_with_the_reason(monkeypatch):
+    monkeypatch.setattr(expressions, "MOST_NODES", 5000)
+    system = dh.systems.PlanarChain(links=40)
+    sample = system.sample()
+    assert built(system, q=sample["q"], xi=sample["xi"])[0] == "more than 5000 operations"
+
+
+def test_many_coordinates_that_do_not_meet_are_no_work():
     system = dh.from_velocities(lambda q, v: 0.5 * v @ v - 0.5 * q @ q, lambda q: jnp.eye(130), 130)
-    reason = built(system, q=np.ones(130), xi=np.zeros(130))[0]
-    assert reason == f"260 unknowns, of {MOST_UNKNOWNS} at most"
+    data = {"q": np.ones(130), "xi": np.zeros(130), "h": 0.05, "steps": 20}
+    run, plain = (dh.simulate(system, **data, compiled=compiled) for compiled in (True, False))
+    assert (run.report.path, plain.report.path) == ("compiled", "plain")
+    assert difference(run, plain) < 1e-13
+
+
+def test_under_jit_and_grad_size_has_no_other_limit():
+    """40 links: on the host, under jit, and the slope there by differences."""
+    links = 40
+    system = dh.systems.PlanarChain(links=links, masses=np.linspace(1, 2, links))
+    sample = system.sample()
+    push = np.cos(np.arange(links))
+
+    def end(s):
+        return dh.simulate(system, jnp.asarray(sample["q"]), s * push, h=1e-3, steps=20).q[-1, -1]
+
+    host = dh.simulate(system, sample["q"], push, h=1e-3, steps=20)
+    (form,) = differentiable.compiled_for(*canonical(system, sample["q"], push, 1e-3))[:1]
+    assert form.steps is not None
+    assert form.stepper.root.operations > differentiable.LARGEST
+    value, slope = jax.jit(jax.value_and_grad(end))(1.0)
+    assert value == host.q[-1, -1]
+    assert slope == pytest.approx((end(1 + 1e-5) - end(1 - 1e-5)) / 2e-5, rel=1e-7)
+
+
+def canonical(system, q, xi, h):
+    system, q, xi = checks.initial_data(system, q, xi, None)
+    return checks.canonical(system), checks.canonical(dh.DiscreteHamel()), q, xi, jnp.asarray(h)
 
 
 def test_saving_now_and_then_saves_the_same():

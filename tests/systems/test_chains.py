@@ -132,6 +132,7 @@ def long_chain():
 def test_128_links_obey_the_scheme_written_out_densely(long_chain):
     """(D1) and (D2) at tau = 1/2 with the 128 x 128 mass matrix."""
     system, run = long_chain
+    assert run.report.path == "compiled"
     h = float(run.h)
     for k in (0, 17, 39):
         q, xi = (run.q[k] + run.q[k + 1]) / 2, run.xi_mid[k]

@@ -14,9 +14,10 @@ from discrete_hamel.compiler.gradients.histories import History
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
 from discrete_hamel.compiler.gradients.primitives import run
 from discrete_hamel.compiler.graph.elimination import solve
-from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.graph.expressions import MOST_NODES, Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like, scalars
 from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.native.host import usable
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.reading.sample_points import sample_points
 from discrete_hamel.compiler.step.stepper import Stepper
@@ -25,8 +26,7 @@ from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme
 
-LARGEST = 2000  # operations an iteration: beyond, XLA fusing them, which under jit it cannot be told not to, is slow
-MOST_UNKNOWNS = 48
+LARGEST = 2000  # operations that XLA is given; beyond, fusing them, which under jit it cannot be told not to, is slow
 
 _compiled = Cache(most=200)
 
@@ -82,13 +82,10 @@ def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
     if scheme.time(state) is not None:
         raise Unsupported(f"{type(scheme).__name__} keeps the time itself")
     one = (scheme.substeps(h) or (scheme, h))[0]
-    if type(one).step is Scheme.step and (unknowns := jax.eval_shape(one.guess, system, state, h).size) > MOST_UNKNOWNS:
-        raise Unsupported(f"{unknowns} unknowns, of {MOST_UNKNOWNS} at most")
-    stepper = Stepper(system, scheme, state, h)
-    if stepper.root.operations > LARGEST:
-        raise Unsupported(f"{stepper.root.operations} operations an iteration, of {LARGEST} at most under jit")
+    stepper = Stepper(system, scheme, state, h, most=MOST_NODES if usable(state) else LARGEST)
     history = History(stepper)
-    _ = history.steps  # compiles, or fails to
+    if history.steps is None and stepper.root.operations > LARGEST:
+        raise Unsupported(f"{stepper.root.operations} operations an iteration, of {LARGEST} at most under jit")
     if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.correction, *stepper.after)])):
         raise Unsupported("no regular point found, where the run starts")
     if unlike := difference(stepper, system, scheme, state, h):
@@ -99,7 +96,7 @@ def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
 def _linear(stepper: Stepper, system: System, state: Any) -> bool:
     """Whether mu(q, xi)^D = p is solved for xi by numbers and cofactors."""
     node = stepper.node_velocity
-    if not node.root.linear or node.graph.own_derivatives or node.guards:
+    if not node.root.linear or node.graph.own_derivatives or node.guards or node.root.operations > LARGEST:
         return False
     graph = Graph()
     (mechanics, q, free), _ = inputs_like(graph, (system, state.q, state.xi))
@@ -138,15 +135,17 @@ def _motion(
     kept = [rows[:, history.linearised.source[u]] for u in stepper.root.unknowns]
     known = stepper.root.all_unknowns(known, kept)
     z = jnp.stack([known[u] for u in stepper.unknowns], axis=-1)
-    if stepper.graph.own_derivatives:
-        system, scheme = mechanics
-        states = plain.state.tree(befores)
+    (system, scheme), states, large = mechanics, plain.state.tree(befores), stepper.root.operations > LARGEST
+    if stepper.graph.own_derivatives or large:
         xi = jax.vmap(lambda state, length, z: scheme.advance(system, state, length, z)[1])(states, spread, z)
     else:
         xi = jnp.stack(lowered(stepper.graph, stepper.xi)(known), axis=-1)
     if parts > 1:
         xi = jnp.sum((lengths / jnp.sum(lengths))[None, :, None] * xi.reshape(-1, parts, n), axis=1)
-    left = jnp.stack(lowered(stepper.graph, stepper.left)(known), axis=-1)
+    if large:
+        left = jax.vmap(lambda state, length, z: scheme.residual(system, state, length, z))(states, spread, z)
+    else:
+        left = jnp.stack(lowered(stepper.graph, stepper.left)(known), axis=-1)
     norm = jnp.max(jnp.linalg.norm(jax.lax.stop_gradient(left), axis=-1).reshape(-1, parts), axis=1)
     most = jnp.max(jax.lax.stop_gradient(rows[:, -1]).reshape(-1, parts), axis=1)
     most = jnp.where(jnp.isnan(most), 0, most).astype(int)

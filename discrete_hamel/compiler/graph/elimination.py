@@ -26,17 +26,18 @@ def solve(graph: Graph, rows: list[dict[int, int]], right: list[int], guarded: b
     solution: dict[int, int] = {}
     while active:
         pivot_at = _pivot(graph, rows, active, numbers=True)
-        block = None if pivot_at else min(_blocks(rows, active), key=len)
-        if block and len(block) <= BY_COFACTORS:
-            solution |= _cofactors(graph, {i: rows[i] for i in block}, right)
-            active -= set(block)
+        small = [] if pivot_at else [block for block in _blocks(rows, active) if len(block) <= BY_COFACTORS]
+        if small:
+            for block in sorted(small, key=len):
+                solution |= _cofactors(graph, {i: rows[i] for i in block}, right)
+                active -= set(block)
             continue
         pivot_row, pivot_column = pivot_at or _pivot(graph, rows, active) or singular()
         active.remove(pivot_row)
         pivot = rows[pivot_row].pop(pivot_column)
         reciprocal = graph.div(graph.const(1.0), pivot)
         if guarded:
-            _guard(graph, pivot, reciprocal, [rows[i][pivot_column] for i in active if pivot_column in rows[i]])
+            guard(graph, pivot, reciprocal, [rows[i][pivot_column] for i in active if pivot_column in rows[i]])
         for i in sorted(active):
             entry = rows[i].pop(pivot_column, None)
             if entry is None:
@@ -111,7 +112,7 @@ def _cofactors(graph: Graph, rows: dict[int, dict[int, int]], right: list[int]) 
     return solution
 
 
-def _guard(graph: Graph, pivot: int, reciprocal: int, others: list[int]) -> None:
+def guard(graph: Graph, pivot: int, reciprocal: int, others: list[int]) -> None:
     """pivot^2 > (largest other / GROWTH)^2, where the pivot is not a number and there is a choice at all."""
     if graph.value(pivot) is None and others:
         total = graph.const(0.0)
@@ -149,7 +150,7 @@ def factors(graph: Graph, matrix: Any) -> tuple[Any, Any, Any]:
         swaps[k] = best
         a[[k, best]], order[[k, best]] = a[[best, k]], order[[best, k]]
         reciprocal = graph.div(graph.const(1.0), a[k, k])
-        _guard(graph, a[k, k], reciprocal, list(a[k + 1 :, k]))
+        guard(graph, a[k, k], reciprocal, list(a[k + 1 :, k]))
         for i in range(k + 1, n):
             a[i, k] = graph.mul(a[i, k], reciprocal)
             for j in range(k + 1, n):

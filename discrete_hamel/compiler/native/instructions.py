@@ -6,7 +6,7 @@ x y + z (one rounding, and one operation) is decided here: a product that only o
 
 import struct
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 from discrete_hamel.compiler.graph.expressions import Graph
@@ -124,29 +124,37 @@ class Code:
         self.do(f"store {self.kind.double} {value}, ptr {address}, align 8")
 
 
+Load = Callable[[Code, int], str]
+Store = Callable[[Code, int, str], None]
+
+
 class Emitted:
     """The values by node of part of a graph in one function, made as they are asked for, operands first.
 
-    `known` are values by node that are there already; `order` lists all nodes that will be evaluated, and `outputs`
-    those that are used outside as well.
+    `order` lists all nodes that will be evaluated, and `outputs` those that are used outside as well, which go to
+    `store` as soon as they are there; what is not in `order` comes from `load` when it is first used. Loaded all at
+    once, and stored all at the end, values would outlive the registers, and LLVM take three times as long.
     """
 
     def __init__(
-        self, code: Code, graph: Graph, order: list[int], outputs: list[int], known: Mapping[int, str]
+        self, code: Code, graph: Graph, order: list[int], outputs: list[int], load: Load, store: Store
     ) -> None:
-        self.code, self.graph, self.values = code, graph, dict(known)
+        self.code, self.graph, self.load = code, graph, load
+        self.values: dict[int, str] = {}
         self.truths: dict[int, str] = {}  # as one bit
         self.zero_or_one: set[int] = set()
         self.turns: dict[int, tuple[str, str]] = {}
         self.ready: dict[int, int] = {}
         uses = Counter(a for i in order for a in graph.operands(i))
         shared = set(outputs)
-        inside = set(order)
+        self.inside = inside = set(order)
         products = {i for i in inside if graph.nodes[i][0] == "mul" and uses[i] == 1 and i not in shared}
         users = {a: graph.nodes[i][0] for i in order for a in graph.operands(i) if a in products}
         self.single = {i for i in products if code.kind.fused and users[i] in ("add", "sub")}
         for index in order:
             self._emit(index)
+            if index in shared:
+                store(code, index, self.value(index))
 
     def value(self, index: int) -> str:
         """The value of a node as a double."""
@@ -154,7 +162,9 @@ class Emitted:
         if constant is not None:
             return self.code.kind.number(constant)
         if index not in self.values:
-            if index in self.truths:
+            if index not in self.inside:
+                self.values[index] = self.load(self.code, index)
+            elif index in self.truths:
                 self.values[index] = self._counted(self.truths[index])
             else:  # a product that was to be part of a sum
                 x, y = (self.value(a) for a in self.graph.operands(index))

@@ -11,8 +11,8 @@ import numpy as np
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind
-from discrete_hamel.compiler.native.module import FEW, INLINED, MOST_PLACES
-from discrete_hamel.compiler.native.object_code import fused, machine_code, processor
+from discrete_hamel.compiler.native.module import FEW, MOST_PLACES
+from discrete_hamel.compiler.native.object_code import INLINED, fused, machine_code, processor
 from discrete_hamel.compiler.native.sections import Memory, loaded
 from discrete_hamel.compiler.native.solve import Solve, copied, some
 from discrete_hamel.compiler.step.stepper import Stepper

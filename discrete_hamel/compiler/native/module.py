@@ -8,11 +8,11 @@ from jax import Array
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code
+from discrete_hamel.compiler.native.object_code import INLINED
 from discrete_hamel.compiler.native.sections import Memory, Section
 from discrete_hamel.compiler.step.stepper import Stepper
 
 FEW = 1500  # operations up to which sines are evaluated where they are used
-INLINED = 4000  # operations of all sections up to which they are one function
 MOST_PLACES = 40_000  # of doubles, on the stack
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from discrete_hamel.compiler.native import object_cache
 from discrete_hamel.compiler.native.instructions import SYMBOLS
 
+INLINED = 4000  # operations of all functions of a module up to which they become one
 MANY = 100_000  # operations up to which LLVM's first level is worth its time; its second never is
 
 
@@ -76,17 +77,21 @@ def machine_code(text: str, operations: int) -> "Library":
     name = named(text, operations)
     code = object_cache.kept(name)
     if code is None:
-        code = assembled(text, level_for(operations))
+        code = assembled(text, level_for(operations), operations <= INLINED)
         object_cache.keep(name, code)
     return Library(code)
 
 
-def assembled(text: str, level: int) -> bytes:
-    """The object code of a module."""
+def assembled(text: str, level: int, inlined: bool = True) -> bytes:
+    """The object code of a module.
+
+    What is one function has its memory turned into registers; of the others LLVM's passes over instructions find
+    nothing that the graph has not found, and a seventh of the time goes into their looking.
+    """
     llvm, machine = _llvm(), _machine(level)
     module = llvm.parse_assembly(text)
     module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options = llvm.create_pipeline_tuning_options(speed_level=level if inlined else 0)
     options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.module import FEW, INLINED, MOST_PLACES
+from discrete_hamel.compiler.native.module import FEW, MOST_PLACES
+from discrete_hamel.compiler.native.object_code import INLINED
 from discrete_hamel.compiler.native.sections import Memory, loaded
 from discrete_hamel.compiler.native.solve import Solve, copied
 from discrete_hamel.compiler.step.stepper import Stepper

@@ -67,12 +67,7 @@ class Section:
 
     def _function(self, k: int, inline: bool) -> str:
         code, part, graph = Code(self.kind), self.parts[k], self.graph
-        inside = set(part)
-        used = dict.fromkeys(a for i in part for a in graph.operands(i) if a not in inside)
-        known = {a: self._load(code, a) for a in used if graph.value(a) is None}
-        emitted = Emitted(code, graph, part, self.shared[k], known)
-        for i in self.shared[k]:
-            code.store(emitted.value(i), "%memory", self.memory.place(graph, i))
+        Emitted(code, graph, part, self.shared[k], self._load, self._store)
         how = "alwaysinline" if inline else "noinline"
         head = f"define internal void @{self.name}_{k}(ptr noalias %memory) {how} nounwind {{\n"
         return head + "\n".join(code.lines) + "\n  ret void\n}\n"
@@ -81,6 +76,9 @@ class Section:
         if not self.memory.has(self.graph, node):
             raise KeyError(f"node {node} of {self.name} has no value")
         return code.load("%memory", self.memory.place(self.graph, node))
+
+    def _store(self, code: Code, node: int, value: str) -> None:
+        code.store(value, "%memory", self.memory.place(self.graph, node))
 
     def call(self, code: Code) -> None:
         """Evaluate it here."""

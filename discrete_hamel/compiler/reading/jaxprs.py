@@ -30,7 +30,7 @@ def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:
     def read(v: Any) -> Any:
         return np.asarray(v.val) if isinstance(v, Literal) else environment[v]
 
-    for equation in jaxpr.eqns:
+    for equation in _needed(jaxpr):
         values = [read(v) for v in equation.invars]
         outputs = apply(graph, equation, values)
         for variable, value in zip(equation.outvars, outputs, strict=True):
@@ -38,6 +38,16 @@ def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:
                 raise Unsupported(f"the primitive {equation.primitive.name} in this form")
         environment.update(zip(equation.outvars, outputs, strict=True))
     return [read(v) for v in jaxpr.outvars]
+
+
+def _needed(jaxpr: Any) -> list[Any]:
+    """The equations that the outputs depend on, and those that return nothing, in order."""
+    wanted, equations = {v for v in jaxpr.outvars if not isinstance(v, Literal)}, []
+    for equation in reversed(jaxpr.eqns):
+        if not equation.outvars or equation.effects or wanted.intersection(equation.outvars):
+            equations.append(equation)
+            wanted.update(v for v in equation.invars if not isinstance(v, Literal))
+    return equations[::-1]
 
 
 def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:

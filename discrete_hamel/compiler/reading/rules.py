@@ -22,11 +22,12 @@ def as_nodes(graph: Graph, value: Any) -> Nodes:
     """Numbers as constants; arrays of nodes as they are."""
     if symbolic(value):
         return value
-    value = np.asarray(value)
-    nodes = np.empty(value.shape, dtype=object)
-    for index in np.ndindex(*value.shape):
-        nodes[index] = graph.const(float(value[index]))
-    return nodes
+    if np.iscomplexobj(value):
+        raise Unsupported("complex numbers")
+    value = np.asarray(value, float)
+    numbers, places = np.unique(value.ravel(), return_inverse=True)  # the n^3 of a bracket are mostly zeros
+    nodes = np.array([graph.const(float(x)) for x in numbers], dtype=object)
+    return nodes[places].reshape(value.shape)
 
 
 def symbolic(value: Any) -> bool:
@@ -78,12 +79,12 @@ def _dot(graph: Graph, parameters: dict, a: Nodes, b: Nodes) -> Nodes:
     right, length = [b.shape[i] for i in fb], int(np.prod([a.shape[i] for i in ca]))
     x = a.transpose([*ba, *fa, *ca]).reshape(int(np.prod(batch)), int(np.prod(left)), length)
     y = b.transpose([*bb, *fb, *cb]).reshape(int(np.prod(batch)), int(np.prod(right)), length)
-    result = np.empty((x.shape[0], x.shape[1], y.shape[1]), dtype=object)
-    for n, i, j in np.ndindex(*result.shape):
-        total = graph.const(0.0)
-        for k in range(length):
-            total = graph.add(total, graph.mul(x[n, i, k], y[n, j, k]))
-        result[n, i, j] = total
+    zero = graph.const(0.0)
+    result = np.full((x.shape[0], x.shape[1], y.shape[1]), zero, dtype=object)
+    there = [[np.flatnonzero(row) for row in rows] for rows in np.moveaxis(y != zero, 1, 2)]
+    for n, i, k in np.argwhere(x != zero):
+        for j in there[n][k]:
+            result[n, i, j] = graph.add(result[n, i, j], graph.mul(x[n, i, k], y[n, j, k]))
     return result.reshape([*batch, *left, *right])
 
 

@@ -16,28 +16,31 @@ LEAST = 0.1  # of the least divisor before
 def without_idle_angles(graph: Graph, outputs: list[int]) -> list[int]:
     """The outputs, each with the angles put to 0 that it does not depend on; first in what they divide by."""
     divisors = sorted({graph.nodes[i][2] for i in graph.needed(outputs) if graph.nodes[i][0] == "div"})
-    simpler = {d: _without(graph, d) for d in divisors}
+    known: dict[int, Polynomial | None] = {}  # what the outputs share is multiplied out once
+    simpler = {d: _without(graph, d, known) for d in divisors}
     outputs = graph.substitute(outputs, {d: new for d, new in simpler.items() if new != d})
-    return [_without(graph, output) for output in outputs]
+    return [_without(graph, output, known) for output in outputs]
 
 
-def _without(graph: Graph, output: int) -> int:
+def _without(graph: Graph, output: int, known: dict[int, Polynomial | None]) -> int:
     if _rounds_off(graph, output):
         return output
-    terms = _multiplied_out(graph, output)
-    for sine, cosine in angles_in(graph, [output]).values():
+    terms = _multiplied_out(graph, output, known)
+    for sine, cosine in angles_in(graph, [output]).values() if terms else ():
         if sine is not None and cosine is not None and terms is not None and _idle(*terms, sine, cosine):
             (at_zero,) = graph.substitute([output], {sine: graph.const(0.0), cosine: graph.const(1.0)})
             # What cancels may be infinite there: a frame whose fields are parallel at that angle.
             if _least_divisor(graph, at_zero) >= LEAST * _least_divisor(graph, output):
                 output = at_zero
-                terms = _multiplied_out(graph, output)
+                terms = _multiplied_out(graph, output, known)
     return output
 
 
-def _multiplied_out(graph: Graph, output: int) -> tuple[Polynomial, set[int]] | None:
+def _multiplied_out(
+    graph: Graph, output: int, known: dict[int, Polynomial | None] | None = None
+) -> tuple[Polynomial, set[int]] | None:
     """An output as a polynomial, and the nodes inside its factors; None if it has too many terms."""
-    terms = polynomial(graph, output, MOST_TERMS)
+    terms = polynomial(graph, output, MOST_TERMS, known)
     if terms is None:
         return None
     factors = {f for each in terms for f in each}

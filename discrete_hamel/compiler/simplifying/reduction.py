@@ -20,20 +20,35 @@ def reduced(
     graph: Graph, residual: list[int], unknowns: list[int], places: Iterable[int]
 ) -> tuple[list[int], list[int], Formulas]:
     """The rows and unknowns that remain, and the formulas of the others; tries row i for unknown i, i in `places`."""
-    rows, formulas, open_places = list(residual), [], list(places)
+    formulas, open_places = [], list(places)
     gone: list[int] = []
+    known: dict[int, int] = {}
     for numbers_only in (True, False):
         for i in [i for i in open_places if i not in gone]:
-            slope = _slope(graph, rows[i], unknowns[i])
+            (row,) = graph.substitute([residual[i]], known)
+            slope = _slope(graph, row, unknowns[i])
             if slope is None or not _is_divisor(graph, slope, numbers_only):
                 continue
-            (rest,) = graph.substitute([rows[i]], {unknowns[i]: graph.const(0.0)})
+            (rest,) = graph.substitute([row], {unknowns[i]: graph.const(0.0)})
             formula = graph.neg(graph.div(rest, slope))
             formulas.append((unknowns[i], formula))
             gone.append(i)
-            rows = graph.substitute(rows, {unknowns[i]: formula})
-    kept = [i for i in range(len(rows)) if i not in gone]
-    return [rows[i] for i in kept], [unknowns[i] for i in kept], formulas
+            known = _with(graph, known, unknowns[i], formula)
+    kept = [i for i in range(len(residual)) if i not in gone]
+    return graph.substitute([residual[i] for i in kept], known), [unknowns[i] for i in kept], formulas
+
+
+def in_the_others(graph: Graph, formulas: Formulas) -> dict[int, int]:
+    """Each eliminated unknown in those that remain, for all to be put in at once."""
+    known: dict[int, int] = {}
+    for unknown, formula in formulas:
+        known = _with(graph, known, unknown, formula)
+    return known
+
+
+def _with(graph: Graph, known: dict[int, int], unknown: int, formula: int) -> dict[int, int]:
+    before = zip(known, graph.substitute(list(known.values()), {unknown: formula}), strict=True)
+    return {**dict(before), unknown: formula}
 
 
 def linear(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
@@ -77,10 +92,17 @@ def positive(graph: Graph, index: int) -> bool:
     return even and all(c > 0 for c in terms.values()) and () in terms
 
 
-def polynomial(graph: Graph, index: int, most: int) -> Polynomial | None:
-    """A node multiplied out; None if that takes more than `most` terms. What is no polynomial is a factor."""
-    known: dict[int, Polynomial | None] = {}
-    for i in graph.needed([index]):
+def polynomial(
+    graph: Graph, index: int, most: int, known: dict[int, Polynomial | None] | None = None
+) -> Polynomial | None:
+    """A node multiplied out; None if that takes more than `most` terms. What is no polynomial is a factor.
+
+    `known` keeps those of other nodes, for the same `most`.
+    """
+    known = {} if known is None else known
+    for i in graph.needed([index], given=known):
+        if i in known:
+            continue
         parts = [known[a] for a in graph.operands(i)] if graph.nodes[i][0] in ("add", "sub", "neg", "mul") else None
         known[i] = _multiplied_out(graph, i, parts, most)
     return known[index]

@@ -12,7 +12,7 @@ forces coming down. The second rows hold at any z, so that the correction is New
 
 from math import inf
 
-from discrete_hamel.compiler.graph.elimination import singular
+from discrete_hamel.compiler.graph.elimination import guard, singular
 from discrete_hamel.compiler.graph.expressions import Graph
 
 FEW = 3  # unknowns in a sum, up to which it is no variable
@@ -57,6 +57,16 @@ def _degree(operation: str, parts: list[float]) -> float:
 
 def correction(graph: Graph, residual: list[int], unknowns: list[int], variables: list[int]) -> list[int]:
     """-J^-1 r by elimination of unknowns and `variables` (from above) together."""
+    rows = extended(graph, residual, unknowns, variables)
+    right = [*(graph.neg(r) for r in residual), *(graph.const(0.0) for _ in variables)]
+    return eliminated(graph, rows, right)[: len(unknowns)]
+
+
+def extended(graph: Graph, residual: list[int], unknowns: list[int], variables: list[int]) -> Rows:
+    """The Jacobian K of r(z, s) and s - g(z, s) by (z, s).
+
+    K (x, y) = (b, 0) has x = J^-1 b, and K^T (x, y) = (b, 0) has x = J^-T b.
+    """
     one, zero, n = graph.const(1.0), graph.const(0.0), len(unknowns)
     terms = [a for index in variables for a in graph.operands(index)]
     rows = graph.derivative([*residual, *terms], [*unknowns, *variables])
@@ -66,16 +76,15 @@ def correction(graph: Graph, residual: list[int], unknowns: list[int], variables
         combined = graph.add if graph.nodes[index][0] == "add" else graph.sub
         row = {j: graph.neg(combined(first.get(j, zero), second.get(j, zero))) for j in {**first, **second}}
         rows.append({**row, n + k: one})
-    right = [*(graph.neg(r) for r in residual), *(zero for _ in variables)]
-    return eliminated(graph, rows, right)[:n]
+    return rows
 
 
-def eliminated(graph: Graph, rows: Rows, right: list[int]) -> list[int]:
+def eliminated(graph: Graph, rows: Rows, right: list[int], guarded: bool = False) -> list[int]:
     """x with A x = b, A as one dictionary column -> node a row, by the pivots that fill in least.
 
     An entry may be a pivot if at the sample it is not below half of its column: the order serves all of a run, where a
     sine of a quarter may be a sine of nothing. Numbers stay what they are, and are worth some filling in; put first,
-    as in `elimination.solve`, they would undo the sums.
+    as in `elimination.solve`, they would undo the sums. `guarded` as there.
     """
     rows, right = [{j: a for j, a in row.items() if not graph.is_zero(a)} for row in rows], list(right)
     columns: dict[int, set[int]] = {j: set() for j in range(len(rows))}
@@ -88,7 +97,10 @@ def eliminated(graph: Graph, rows: Rows, right: list[int]) -> list[int]:
         active.remove(i)
         for k in rows[i]:
             columns[k].remove(i)
-        reciprocal = graph.div(graph.const(1.0), rows[i].pop(j))
+        pivot = rows[i].pop(j)
+        reciprocal = graph.div(graph.const(1.0), pivot)
+        if guarded:
+            guard(graph, pivot, reciprocal, [rows[k][j] for k in sorted(columns[j])])
         for other in sorted(columns.pop(j)):
             factor = graph.mul(rows[other].pop(j), reciprocal)
             for k, a in rows[i].items():

@@ -15,10 +15,11 @@ from typing import NamedTuple
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.slopes import pulled, pushed
+from discrete_hamel.compiler.simplifying import sums
+from discrete_hamel.compiler.simplifying.reduction import in_the_others
 from discrete_hamel.compiler.simplifying.regrouping import regrouped
+from discrete_hamel.compiler.step.roots import LARGE
 from discrete_hamel.compiler.step.stepper import Stepper
-
-LARGEST = 5000  # operations of one linearised step
 
 
 class Sweep(NamedTuple):
@@ -44,28 +45,32 @@ class Linearised:
         self.extra = [u for u in self.unknowns if u not in stepper.after]
         row = [*stepper.after, *self.extra]
         self.source = {u: row.index(u) for u in self.unknowns}
-        whole = [*residual, *row]
-        formulas: dict[int, int] = {}
-        for unknown, formula in root.formulas:
-            whole = graph.substitute(whole, {unknown: formula})
-            formulas = {u: graph.substitute([f], {unknown: formula})[0] for u, f in formulas.items()}
-            formulas[unknown] = formula
+        formulas = in_the_others(graph, root.formulas)
+        whole = graph.substitute([*residual, *row], formulas)
         self.residual, self.row = whole[: len(residual)], whole[len(residual) :]
         # where an eliminated unknown is part of the next state, its value is known
         self.given = {f: stepper.after.index(u) for u, f in formulas.items() if u in stepper.after}
-        self.jacobian = graph.derivative(self.residual, self.unknowns)
+        many = len(self.unknowns) > LARGE
+        self.sums = sums.variables(graph, self.residual, self.unknowns) if many else []
+        self.jacobian = sums.extended(graph, self.residual, self.unknowns, self.sums)
         self.guards = self._guards()
 
     def _guards(self) -> list[int]:
         """What has to be positive for J and its transpose to be solved with well; empty if that is sure."""
         right = [self.graph.input(("right", i), 1.0) for i in range(len(self.unknowns))]
         both = (self.jacobian, self._transposed)
-        solutions = [x for rows in both for x in solve(self.graph, rows, right, guarded=True)]
-        return self.graph.guards_of(solutions)
+        return self.graph.guards_of([x for rows in both for x in self._solved(rows, right)])
+
+    def _solved(self, rows: sums.Rows, right: list[int]) -> list[int]:
+        """J^-1 of the right side, or by the transposed rows J^-T."""
+        if not self.sums:
+            return solve(self.graph, rows, right, guarded=True)
+        zeros = [self.graph.const(0.0)] * len(self.sums)
+        return sums.eliminated(self.graph, rows, [*right, *zeros], guarded=True)[: len(right)]
 
     @cached_property
     def _transposed(self) -> list[dict[int, int]]:
-        return [{i: row[j] for i, row in enumerate(self.jacobian) if j in row} for j in range(len(self.unknowns))]
+        return [{i: row[j] for i, row in enumerate(self.jacobian) if j in row} for j in range(len(self.jacobian))]
 
     def forwards(self, active: tuple[int, ...]) -> Sweep:
         """The tangent of the row, from those of some parameters, the length, and the state."""
@@ -73,7 +78,7 @@ class Linearised:
         variables = [*(self.parameters[i] for i in active), *self.length, *self.state]
         tangents = {v: graph.input(("tangent", v), 1.0) for v in variables}
         right = [graph.neg(r) for r in pushed(graph, self.residual, tangents)]
-        unknowns = solve(graph, self.jacobian, right, guarded=True)
+        unknowns = self._solved(self.jacobian, right)
         row = pushed(graph, self.row, {**tangents, **dict(zip(self.unknowns, unknowns, strict=True))})
         return self._in_order(list(tangents.values()), row)
 
@@ -82,7 +87,7 @@ class Linearised:
         graph = self.graph
         cotangents = [graph.input(("cotangent", i), 1.0) for i in range(len(self.row))]
         right = pulled(graph, self.row, cotangents, self.unknowns)
-        weights = [graph.neg(w) for w in solve(graph, self._transposed, right, guarded=True)]
+        weights = [graph.neg(w) for w in self._solved(self._transposed, right)]
         variables = [*(self.parameters[i] for i in active), *self.length, *self.state]
         outputs = pulled(graph, [*self.row, *self.residual], [*cotangents, *weights], variables)
         return self._in_order(cotangents, outputs)
@@ -91,8 +96,6 @@ class Linearised:
         levels = [self.parameters, [*self.length, *self.state, *self.unknowns], inputs]
         graph = self.graph
         ordered = min(regrouped(graph, outputs, levels), outputs, key=lambda o: _varying(graph, o, self.parameters))
-        if (operations := graph.operations(ordered)) > LARGEST:
-            raise Unsupported(f"{operations} operations of a linearised step, of {LARGEST} at most")
         return Sweep(inputs, ordered)
 
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, lowered
 from discrete_hamel.compiler.simplifying.identities import angles_in
-from discrete_hamel.compiler.simplifying.reduction import TERMS, polynomial
+from discrete_hamel.compiler.simplifying.reduction import TERMS, in_the_others, polynomial
 from discrete_hamel.compiler.step.roots import Root
 
 
@@ -38,8 +38,9 @@ def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
     moving = [a for a in angles_in(graph, outputs) if a in dependent(graph, [a], unknowns)]
     seen = [a for a in angles_in(graph, root.correction) if a in dependent(graph, [a], root.unknowns)]
     found = []
+    fewer_unknowns = in_the_others(graph, root.formulas)
     for here in moving:
-        fewer = _in_fewer(graph, here, root)
+        (fewer,) = graph.substitute([here], fewer_unknowns)
         same = next((a for a in seen if _equal(graph, a, fewer)), None)
         if same is not None:
             found.append(Angle(*((a, graph.unary("sin", a), graph.unary("cos", a)) for a in (same, here))))
@@ -61,13 +62,6 @@ def turned(graph: Graph, angles: list[Angle], seen: list[Any], known: Mapping[in
         values[sine], values[cosine] = s + (along * c - back * s), c - (along * s + back * c)
         trusted = trusted & (jnp.abs(d) < near(d.dtype))
     return values, trusted
-
-
-def _in_fewer(graph: Graph, index: int, root: Root) -> int:
-    """A node in the unknowns that the iteration has."""
-    for unknown, formula in root.formulas:
-        (index,) = graph.substitute([index], {unknown: formula})
-    return index
 
 
 def _equal(graph: Graph, a: int, b: int) -> bool:
