@@ -67,6 +67,11 @@ def momentum(system: NonlinearSystem, q: Array, z: Array) -> Array:
     return directions(system, q, z).T @ covector(system, q, z)
 
 
+def momentum_on_d(system: NonlinearSystem, q: Array, z: Array) -> Array:  # noqa: ARG001  # hamel's signature
+    """z itself, which is what the state holds in the place of p."""
+    return z
+
+
 def legendre(system: NonlinearSystem, q: Array, p: Array, guess: Array) -> Array:  # noqa: ARG001  # hamel's signature
     """z itself, which is what the state holds in the place of p."""
     return p

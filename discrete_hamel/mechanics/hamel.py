@@ -122,12 +122,17 @@ def energy(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
 def inertia(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
     """M_ij = d mu_i / d xi^j on D, m x m: what must be regular for the motion to be determined."""
     system, q, xi = _arguments(system, q, xi)
-    return jax.jacfwd(lambda free: _momentum_on_d(system, q, free))(xi[: system.rank])
+    return jax.jacfwd(lambda free: momentum_on_d(system, q, free))(xi[: system.rank])
 
 
-def _momentum_on_d(system: System, q: Array, free: Array) -> Array:
+@_or(gibbs_appell.momentum_on_d)
+def momentum_on_d(system: System, q: Array, free: Array) -> Array:
     """mu_j, j = 1..m, at (xi^D, b(q))."""
-    return jax.grad(system.lagrangian, 1)(q, full(system, q, free))[: system.rank]
+    xi = full(system, q, free)
+    if system.in_velocities is None:
+        return jax.grad(system.lagrangian, 1)(q, xi)[: system.rank]
+    psi = system.frame(q)
+    return psi[:, : system.rank].T @ jax.grad(system.in_velocities, 1)(q, psi @ xi)
 
 
 @_or(gibbs_appell.vector_field)
@@ -140,8 +145,8 @@ def vector_field(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[Array, Ar
     free = xi[: system.rank]
     velocity = system.frame(q) @ xi
     _, force = balance(system, q, free)
-    mass = jax.jacfwd(partial(_momentum_on_d, system, q))(free)
-    _, drift = jax.jvp(lambda point: _momentum_on_d(system, point, free), (q,), (velocity,))
+    mass = jax.jacfwd(partial(momentum_on_d, system, q))(free)
+    _, drift = jax.jvp(lambda point: momentum_on_d(system, point, free), (q,), (velocity,))
     _, slip_rate = jax.jvp(system.slip, (q,), (velocity,))
     return velocity, jnp.concatenate([jnp.linalg.solve(mass, force - drift), slip_rate])
 
@@ -224,5 +229,5 @@ def _nodal(system: System, q: Array, p: Array, guess: Array) -> tuple[Array, Arr
 @_or(gibbs_appell.legendre)
 def legendre(system: System, q: Array, p: Array, guess: Array) -> Array:
     """The nodal velocity: xi with mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components."""
-    free, _ = root(lambda xi: _momentum_on_d(system, q, xi) - p, guess[: system.rank])
+    free, _ = root(lambda xi: momentum_on_d(system, q, xi) - p, guess[: system.rank])
     return full(system, q, free)

@@ -9,7 +9,6 @@ from jax import Array
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.constructors import FromConstraints, constrained
 from discrete_hamel.mechanics.hamel import full
-from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 
@@ -42,7 +41,7 @@ class FollowingHamel(Scheme):
          C: the isometry by G of D at q_{k+tau} with D at the node that is nearest to the projection
 
     It is computed in Q with E = Q R, orthonormal by G, and p = R^T (Q^T L_v): near a node where E degenerates only R is
-    ill-conditioned, by the lengths of the fields, which costs no digits.
+    ill-conditioned, by the lengths of the fields: what that costs, xi and p at the node lose, and not q and v.
 
     Theorem: the constraint is exact at the tau-point; the step depends on D and G only, not on the fields E, so that
     no frame can degenerate while A keeps its rank; the step with (tau, h) is undone by (1-tau, -h); it is equivariant
@@ -96,16 +95,12 @@ class FollowingHamel(Scheme):
         there = (after.T * rows.weights[None]) @ (middle.fields @ x)
         return State(q1, p1, jnp.linalg.solve(r, there)), xi
 
-    def velocity(self, system: System, state: State) -> Array:
-        """xi of p = R^T Q^T L_v: solved for in Q."""
+    def missed_momentum(self, system: System, q: Array, p: Array, free: Array) -> Array:
+        """Of p = R^T Q^T L_v the part in Q."""
         rows = _rows(system)
-        fields, r = _orthonormal(rows, state.q)
-        across, momentum = _dual(rows, state.q), jnp.linalg.solve(r.T, state.p)
-
-        def off(x: Array) -> Array:
-            return fields.T @ jax.grad(system.in_velocities, 1)(state.q, fields @ x + across) - momentum
-
-        return full(system, state.q, jnp.linalg.solve(r, root(off, r @ state.xi)[0]))
+        fields, r = _orthonormal(rows, q)
+        v = fields @ (r @ free) + _dual(rows, q)
+        return fields.T @ jax.grad(system.in_velocities, 1)(q, v) - jnp.linalg.solve(r.T, p)
 
     def _points(self, system: System, state: State, z: Array) -> tuple[Array, Array, Array]:
         x, q1 = z[: system.rank], z[system.rank :]

@@ -155,7 +155,14 @@ class Scheme(Pytree):
         """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""
         if self.nodal:
             return hamel.full(system, state.q, state.xi)
-        return hamel.legendre(system, state.q, state.p, state.xi)
+        if isinstance(system, NonlinearSystem):
+            return state.p  # z
+        xi, _ = root(partial(self.missed_momentum, system, state.q, state.p), state.xi[: system.rank])
+        return hamel.full(system, state.q, xi)
+
+    def missed_momentum(self, system: System, q: Array, p: Array, free: Array) -> Array:
+        """By how much xi^D misses the momentum at a node: m equations, which Newton solves; mu(q, xi) - p on D."""
+        return hamel.momentum_on_d(system, q, free) - p
 
 
 class Wrapped(Scheme):
@@ -172,6 +179,7 @@ class Wrapped(Scheme):
     start = of("scheme.start")
     time = of("scheme.time")
     velocity = of("scheme.velocity")
+    missed_momentum = of("scheme.missed_momentum")
     equation = of("scheme.equation")
     _inner = of("scheme")
 

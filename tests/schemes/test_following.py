@@ -107,3 +107,13 @@ def test_headings_may_turn_as_often_as_they_like():
     assert run.q[-1, 0] == pytest.approx(250.0, abs=1e-10)
     assert np.max(np.abs(run.energy - run.energy[0])) < 1e-12
     assert np.max(np.abs(np.hypot(run.q[:, 1], run.q[:, 2]) - radius)) < 1e-12
+
+
+def test_it_is_native_code():
+    """A second definition of the velocity at nodes once put every system from constraints on the plain path."""
+    for system in (SKATE, dh.damped(SKATE, lambda q, xi: 0.45 * xi @ xi), dh.with_potential(SKATE, lambda q: q[1])):
+        how = {"q": [0.1, 0.0, 0.0], "v": [1.0, np.cos(0.1), np.sin(0.1)], "h": 0.1, "steps": 20}
+        run, plain = dh.simulate(system, **how), dh.simulate(system, **how, compiled=False)
+        assert run.report.path == "compiled"
+        np.testing.assert_allclose(run.xi, plain.xi, atol=1e-13)
+        np.testing.assert_allclose(run.p, plain.p, atol=1e-13)

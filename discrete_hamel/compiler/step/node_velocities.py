@@ -16,25 +16,26 @@ from discrete_hamel.compiler.step.roots import Root, Scalars, Values
 from discrete_hamel.compiler.step.sincos import REACH
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
 
 FEW = 16  # operations that cost less than to look at a node again
 
 
 class NodeVelocity:
-    """The Legendre inverse as scalar code, in a graph of its own; `nodal` says that xi^D is known already."""
+    """The Legendre inverse as scalar code, in a graph of its own; `scheme.nodal` says that xi^D is known already."""
 
-    def __init__(self, system: System, state: Any, nodal: bool) -> None:
+    def __init__(self, system: System, state: Any, scheme: Scheme) -> None:
         self.graph = graph = Graph()
-        mechanics, self.parameters = inputs_like(graph, system)
+        (mechanics, rule), self.parameters = inputs_like(graph, (system, scheme))
         q, self.q = inputs_like(graph, state.q)
         p, self.p = inputs_like(graph, state.p)
         free, unknowns = inputs_like(graph, state.xi)
         (whole,) = to_graph(graph, hamel.full, mechanics, q, free)
-        if nodal:
+        if scheme.nodal:
             difference, self.root = [], Root(graph, [], unknowns, ([], []))
         else:
-            (momentum,) = to_graph(graph, lambda a, q, xi: hamel.balance(a, q, xi)[0], mechanics, q, free)
-            difference = [graph.sub(m, t) for m, t in zip(momentum, p, strict=True)]
+            (missed,) = to_graph(graph, lambda a, b, *node: b.missed_momentum(a, *node), mechanics, rule, q, p, free)
+            difference = list(missed)
             self.root = Root(graph, difference, unknowns, (self.parameters, [*self.q, *self.p]))
         self.whole, self.free = list(whole), unknowns
         self.guards = graph.guards_of([*difference, *self.whole])

@@ -75,7 +75,7 @@ class StageStepper:
         operations = graph.operations([*self.slopes, *self.whole])
         if operations > LARGEST:
             raise Unsupported(f"{operations} operations a sweep, of {LARGEST} at most")
-        self.node_velocity = NodeVelocity(system, state, scheme.nodal)
+        self.node_velocity = NodeVelocity(system, state, scheme)
         size = len(self.node) + self.rank
         after = list(range(size + self.n - self.rank))  # the free part of the interval's xi is in the state as well
         self.row = Row(after[:size], after[len(self.node) :], False, not self.node_velocity.after_all)

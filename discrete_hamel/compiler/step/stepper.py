@@ -95,7 +95,7 @@ class Stepper:
         self.angles = angles_met(graph, [*outputs, *self.guards], self.root)
         if self.root.operations > most:
             raise Unsupported(f"{self.root.operations} operations an iteration, of {most} at most")
-        self.node_velocity = NodeVelocity(system, state, scheme.nodal)
+        self.node_velocity = NodeVelocity(system, state, scheme)
         self.fused = self.root.operations <= FUSED
         self.row = Row(self.after, self.xi, self.composed, not (self.fused and self.node_velocity.after_all))
 
