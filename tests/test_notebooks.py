@@ -24,6 +24,7 @@ NAMES = [
     "conserved_quantities",
     "relative_equilibria",
     "ensembles_and_gradients",
+    "discrete_principle",
     "optimal_control",
 ]
 
@@ -243,6 +244,26 @@ def test_ensembles_and_gradients():
     off = (names["fit"].x - names["true"]) / names["errors"]
     assert np.max(np.abs(off)) < 4
     assert names["errors"].max() < 0.01
+
+
+@pytest.mark.slow
+def test_discrete_principle():
+    names = executed("discrete_principle")
+    run, eta, asked = names["run"], names["eta"], names["asked"]
+    assert abs(dh.action_variation(run, eta[:, :2])) < exact(run)
+    assert abs(dh.action_variation(run, eta * [0, 0, 1])) > 0.1
+    assert abs(names["off"]) > 1e-6
+    in_time = dh.action_variation(names["exact"], np.outer(names["bump"], [0, 0, 1]))
+    pushed = -np.trapezoid(names["pushes"] * names["bump"], names["exact"].t)
+    assert in_time == pytest.approx(pushed, abs=1e-4)
+    assert names["apart"] < 1e-13
+    powers = {}
+    for name, variation in names["variations"].items():
+        whole, half = (asked(variation, h)[1:] for h in (0.1, 0.05))
+        powers[name] = [np.log2(a / b) if a > 1e-12 else 0 for a, b in zip(whole, half, strict=True)]
+    assert powers["Hamel (5.8)"] == pytest.approx([3, 0, 2], abs=0.1)
+    assert powers["one term more"] == pytest.approx([5, 2, 4], abs=0.1)
+    assert powers["derived"] == pytest.approx([0, 2, 0], abs=0.1)
 
 
 @pytest.mark.slow

@@ -307,6 +307,10 @@ def test_what_does_not_go_together_is_refused():
         dh.Principle(two_point=on_chord, lagrangian=written_out)
     with pytest.raises(ValueError, match="staggered"):
         dh.Principle(staggered=True, variation="derived")
+    with pytest.raises(ValueError, match=r"reconstruction gives an array of shape \(2,\); it has 3 rows"):
+        run(SLEIGH, dh.Principle(reconstruction=lambda system, q0, q1, xi, h: (q1 - q0)[:2]))
+    with pytest.raises(ValueError, match=r"constraint gives an array of shape \(3,\); it has 1 rows"):
+        run(SLEIGH, dh.Principle(constraint=lambda system, q0, q1, h: q1 - q0))
     with pytest.raises(ValueError, match="point is 1.5"):
         run(SLEIGH, dh.Principle(point=1.5))
     with pytest.raises(ValueError, match="quasi-velocities"):
