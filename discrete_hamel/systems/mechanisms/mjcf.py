@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
-from discrete_hamel.systems.mechanisms.assembly import Body, mechanism
+from discrete_hamel.systems.mechanisms.assembly import Body, tree_of
 from discrete_hamel.systems.mechanisms.joints import Ball, Fixed, Free, Hinge, Slide
 from discrete_hamel.systems.mechanisms.rotations import AXES
 from discrete_hamel.systems.mechanisms.tree import Mechanism
@@ -28,7 +29,7 @@ def from_mjcf(source: Any, leave_out: str | Sequence[str] = ()) -> Mechanism:
             f"this model has what discrete_hamel does not simulate: {listed}. Without them it is another system: "
             f"leave_out={tuple(kept)} reads it so."
         )
-    return mechanism(*_bodies(model), gravity=_gravity(model))
+    return tree_of(_bodies(model), _gravity(model))
 
 
 def _compiled(source: Any) -> Any:
@@ -115,7 +116,7 @@ def _bodies(model: Any) -> list[Body]:
             if kind == 2:
                 at = at - slack * turn @ axis
             if kind == 3:
-                turn = turn @ np.asarray(Hinge.pose(axis, np.array([-slack]))[0])
+                turn = turn @ np.asarray(Hinge.pose(axis, jnp.array([-slack]))[0])
             name = _name(model.joint(j).name or model.body(b).name or f"joint{j}", taken)
             links.append(Body(name, _joint(model, j), on=on, at=at, turn=_or_none(turn)))
             on, at, turn, placed = name, np.zeros(3), np.eye(3), place
@@ -162,4 +163,4 @@ def _or_none(turn: np.ndarray) -> Any:
 
 def rotation(quaternion: Any) -> np.ndarray:
     """The rotation matrix of a unit quaternion (w, x, y, z)."""
-    return np.asarray(Ball.pose(None, np.asarray(quaternion, float))[0])
+    return np.asarray(Ball.pose(None, jnp.asarray(quaternion, float))[0])
