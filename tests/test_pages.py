@@ -22,7 +22,7 @@ PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "README.md
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
-@pytest.mark.parametrize("page", ["add_a_system", "add_a_scheme"])
+@pytest.mark.parametrize("page", ["add_a_system", "add_a_scheme", "mechanisms"])
 def test_the_programs_of_a_page_print_what_it_shows(page):
     codes, expected = zip(*blocks((DOCS / f"{page}.md").read_text()), strict=True)
     assert any(expected)

@@ -192,6 +192,14 @@ def test_springs_dampers_and_rotors_at_joints():
     assert not system.invariants()
 
 
+@pytest.mark.parametrize("torque", [0.6, lambda angle, rate: 0.5 + angle - 0.2 * rate])
+def test_motors_at_hinges(torque):
+    """A number or a function of angle and rate: I theta'' = torque, 0.6 at (0.4, 1.5) either way."""
+    wheel = m.mechanism(m.Body("wheel", m.Hinge("z", torque=torque), shape=m.Cylinder(1.0, mass=4.0)))
+    np.testing.assert_allclose(facts(wheel, np.array([0.4]), np.array([1.5]))[1], 0.6 / 2.0, atol=1e-14)
+    assert not wheel.invariants()
+
+
 def test_universal_joints_are_two_hinges():
     system = m.mechanism(m.Body("arm", m.Universal("x", "y"), mass=1.0, centre=(0, 0, -1.0)))
     assert system.coordinates == ("arm cross", "arm")

@@ -13,6 +13,7 @@ from discrete_hamel.systems.mechanisms.joints import (
     Slide,
     Universal,
 )
+from discrete_hamel.systems.mechanisms.mjcf import from_mjcf
 from discrete_hamel.systems.mechanisms.placing import initial
 from discrete_hamel.systems.mechanisms.rolling import RollingMechanism
 from discrete_hamel.systems.mechanisms.solids import Box, Cylinder, Hoop, Rod, Shell, Sphere
@@ -41,6 +42,7 @@ __all__ = [
     "Sphere",
     "Universal",
     "Wheel",
+    "from_mjcf",
     "initial",
     "mechanism",
 ]

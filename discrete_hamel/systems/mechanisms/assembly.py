@@ -53,7 +53,7 @@ def mechanism(*parts: Any, gravity: Any = 9.81) -> Mechanism | RollingMechanism:
     unknown = [part for part in parts if not isinstance(part, Body | Contact)]
     if unknown:
         raise TypeError(f"mechanism takes its parts one by one, Body(...), Wheel(...) and so on; got {unknown[0]!r}.")
-    tree = _tree([body for part in parts if isinstance(part, Body) for body in _simple(part)], gravity)
+    tree = tree_of([body for part in parts if isinstance(part, Body) for body in _simple(part)], gravity)
     contacts = tuple(part for part in parts if isinstance(part, Contact))
     for contact in contacts:
         for name in contact.bodies():
@@ -76,7 +76,8 @@ def _simple(body: Body) -> list[Body]:
     return [cross, body.replace(joint=Hinge(body.joint.second), on=cross.name, at=(0.0, 0.0, 0.0), turn=None)]
 
 
-def _tree(bodies: list[Body], gravity: Any) -> Mechanism:
+def tree_of(bodies: list[Body], gravity: Any) -> Mechanism:
+    """The System of bodies with simple joints, each after the one it is on."""
     names = tuple(body.name for body in bodies)
     _refuse_names(bodies, names)
     masses, inertias = zip(*(_mass(body) for body in bodies), strict=True)
