@@ -61,6 +61,12 @@ def full_mass(mujoco, model, data):
     return mass
 
 
+@pytest.fixture(autouse=True)
+def _somewhere_else(tmp_path, monkeypatch):
+    """MuJoCo writes its warnings to a file where it runs."""
+    monkeypatch.chdir(tmp_path)
+
+
 @jax.jit
 def facts(system, q, xi):
     """Mass matrix, generalised forces M xi' = passive - bias, kinetic and potential energy."""

@@ -134,6 +134,20 @@ def test_a_body_on_a_blade_is_a_sleigh():
     assert np.abs(runs[0].energy - runs[0].energy[0]).max() < 1e-5
 
 
+def test_a_mass_of_what_rolls_has_a_gradient():
+    box = m.Box((1.0, 0.5, 0.1), mass=2.0)
+    sleigh = m.mechanism(m.Body("sleigh", m.Planar(), shape=box, centre=(0.4, 0, 0)), m.Blade("sleigh"))
+    q, v = m.initial(sleigh, rates={"sleigh turning": 1.0, "sleigh forward": 0.5})
+    ready = sleigh.at(q)
+
+    def end(mass):
+        tree = ready.tree.replace(mass=jnp.stack([mass]))
+        changed = ready.replace(params=ready.params.replace(tree=tree))
+        return dh.simulate(changed, q, v=v, h=0.02, steps=10, compiled=False).q[-1, 1]
+
+    np.testing.assert_allclose(jax.grad(end)(2.0), (end(2.00001) - end(1.99999)) / 2e-5, rtol=1e-6)
+
+
 @pytest.mark.parametrize("tyre", [0.0, 0.1])
 def test_a_wheel_on_a_free_body_is_a_rolling_body(tyre):
     """A disk and a torus in any attitude; the support function of a torus is R sin(theta) + r."""

@@ -163,7 +163,7 @@ class RollingMechanism(FromConstraints):
     def invariants(self) -> dict[str, Invariant]:
         if self.tree.lossy:
             return {}
-        return {"energy": Invariant(self.energy, "bounded", ("lagrangian", "slip", "force"))}
+        return {"energy": Invariant(self.energy, "continuous", ("lagrangian", "slip", "force"))}
 
     def shapes(self, q: Any) -> list[np.ndarray]:
         """The bodies' shapes."""
