@@ -24,6 +24,10 @@ def four(x):
 
 
 FUNCTIONS = {
+    "argmax": lambda x: x[jnp.argmax(x)],
+    "a while loop that depends on the state": lambda x: lax.while_loop(lambda y: jnp.sum(y) < 3, lambda y: y + 1, x),
+    "whole numbers": lambda x: x * x[0].astype(int),
+    "a place that depends on the state": lambda x: x[jnp.asarray(x[0] > 0, int)],
     "where": lambda x: jnp.where(x > 0.1, x**2, jnp.sin(x)),
     "where that guards a pole": lambda x: jnp.where(jnp.abs(x) < 1e-3, 1.0, jnp.sin(x) / x),
     "and, or, not": lambda x: jnp.where((x > 0) & ~(x > 0.5) | (x < -0.6), x, 2 * x),
@@ -95,15 +99,8 @@ def test_functions_are_those_of_jax_also_away_from_the_sample(name):
 
 
 UNKNOWN = {
-    "argmax": (lambda x: x[jnp.argmax(x)], "argmax"),
     "sort": (jnp.sort, "sort"),
     "eigenvalues": (lambda x: jnp.linalg.eigvalsh(x.reshape(3, 3)), "eigh"),
-    "a while loop that depends on the state": (
-        lambda x: lax.while_loop(lambda y: jnp.sum(y) < 3, lambda y: y + 1, x),
-        "while loop whose end depends on the state",
-    ),
-    "whole numbers": (lambda x: x * x[0].astype(int), "conversion to int"),
-    "a place that depends on the state": (lambda x: x[jnp.asarray(x[0] > 0, int)], "depend"),
 }
 
 

@@ -1,9 +1,10 @@
 """Control flow and linear algebra in a jaxpr.
 
-Loops of known length are unrolled, choices that depend on the state are made both ways, solves are eliminated.
+Loops are unrolled, choices that depend on the state are made all ways, solves are eliminated.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from jax.extend.core import ClosedJaxpr
 
 from discrete_hamel.compiler.graph.elimination import factors, solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.reading.rules import as_nodes, elementwise, symbolic
+from discrete_hamel.compiler.reading.rules import as_nodes, elementwise, picked, symbolic
 
+MOST_ROUNDS = 60  # of a loop whose end depends on the state
 Trace = Callable[[Graph, Any, list[Any]], list[Any]]
 CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint")
 
@@ -29,14 +31,8 @@ def cond(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
     branches = p["branches"]
     if not symbolic(which):
         return trace(graph, branches[int(np.clip(which, 0, len(branches) - 1))], operands)
-    if len(branches) != 2:
-        raise Unsupported("a choice among more than two that depends on the state")
-    no, yes = (trace(graph, branch, operands) for branch in branches)
-    chosen = []
-    for a, b in zip(no, yes, strict=True):
-        a, b = as_nodes(graph, a), as_nodes(graph, b)
-        chosen.append(elementwise(lambda x, y: graph.select(which.item(), y, x), a, b))
-    return chosen
+    results = [[as_nodes(graph, a) for a in trace(graph, branch, operands)] for branch in branches]
+    return [elementwise(lambda *of: picked(graph, which.item(), of), *cases) for cases in zip(*results, strict=True)]
 
 
 def scan(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
@@ -62,16 +58,41 @@ def scan(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
 
 
 def while_loop(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
-    """A loop whose end does not depend on the state, unrolled."""
+    """A loop, unrolled. Where its end depends on the state, it is to twice the rounds that the sample takes, and some:
+    what is past the end is not taken, and a guard says whether the end was reached; if not, the step is plain.
+    """
     ends, runs = p["cond_nconsts"], p["body_nconsts"]
     for_end, for_run, carry = values[:ends], values[ends : ends + runs], values[ends + runs :]
+    past, rounds, most = None, 0, MOST_ROUNDS
     while True:
         (going,) = trace(graph, p["cond_jaxpr"], [*for_end, *carry])
-        if symbolic(going):
-            raise Unsupported("a while loop whose end depends on the state")
-        if not going:
+        if not symbolic(going) and past is None:
+            if not going:
+                return carry
+            carry = trace(graph, p["body_jaxpr"], [*for_run, *carry])
+            continue
+        here = as_nodes(graph, going).item()
+        past = here if past is None else graph.mul(past, here)
+        if graph.value(past) == 0.0:
             return carry
-        carry = trace(graph, p["body_jaxpr"], [*for_run, *carry])
+        if not graph.samples[past] and most == MOST_ROUNDS:
+            most = min(MOST_ROUNDS, 2 * rounds + 4)
+        if rounds >= most:
+            return [_ended(graph, past, a) if symbolic(a) else a for a in carry]
+        after = trace(graph, p["body_jaxpr"], [*for_run, *carry])
+        pairs = ((as_nodes(graph, new), as_nodes(graph, old)) for new, old in zip(after, carry, strict=True))
+        carry = [elementwise(partial(graph.select, past), new, old) for new, old in pairs]
+        rounds += 1
+
+
+def _ended(graph: Graph, going: int, carry: Any) -> Any:
+    """What a loop leaves, to be trusted where it was not `going` on."""
+    over = graph.sub(graph.const(0.5), going)
+    for node in carry.ravel():
+        if graph.operands(node):
+            known = graph.guards.get(node)
+            graph.guards[node] = over if known is None else graph.binary("min", known, over)
+    return carry
 
 
 def linear_solve(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:

@@ -15,8 +15,8 @@ from jax.extend.core import Literal
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.control import CONTROL
 from discrete_hamel.compiler.reading.known_values import evaluated
-from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY
-from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, RULES, Nodes, as_nodes, symbolic
+from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY, BY_STATE
+from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, RULES, Nodes, as_nodes, symbolic
 
 WITH_OWN_DERIVATIVE = ("custom_jvp_call", "custom_vjp_call")
 
@@ -71,8 +71,11 @@ def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
         chosen = range(len(values))[indices]
         operands = [np.asarray(v) if i in chosen else as_nodes(graph, v) for i, v in enumerate(values)]
         return [move(graph, parameters, *operands)]
-    rule, whole = RULES.get(name), not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating)
-    if rule is None or (name == "rem" and not whole):
+    if name in BY_STATE:
+        return [BY_STATE[name](graph, parameters, as_nodes(graph, values[0]), *values[1:])]
+    whole = not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating)
+    rule = QUOTIENTS.get(name) if whole and name in QUOTIENTS else RULES.get(name)
+    if rule is None:
         why = " with a choice that depends on the state" if move is not None else ""
         raise Unsupported(f"the primitive {name}{why}")
     if whole and name not in ON_WHOLE_NUMBERS:

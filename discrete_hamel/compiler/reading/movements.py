@@ -1,10 +1,14 @@
 """Primitives that only move data, on arrays of node indices: all by NumPy, as JAX would compile each of them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+from jax.lax import GatherScatterMode as Mode
 
+from discrete_hamel.compiler.graph.expressions import Unsupported
+from discrete_hamel.compiler.reading.rules import elementwise, picked, symbolic
 from discrete_hamel.compiler.reading.windows import gather, scattered
 
 Nodes = np.ndarray
@@ -101,6 +105,45 @@ def _scatter_add(graph: Any, p: dict, a: Nodes, indices: Any, updates: Nodes) ->
         result[place] = graph.add(result[place], update)
     return result
 
+
+def _sliced(graph: Any, p: dict, a: Nodes, *starts: Any) -> Nodes:
+    """A window that begins where the state says: one of all there are."""
+    for i, start in enumerate(starts):
+        if symbolic(start):
+            places = range(a.shape[i] - p["slice_sizes"][i] + 1)
+            cases = [_sliced(graph, p, a, *starts[:i], np.asarray(k), *starts[i + 1 :]) for k in places]
+            return elementwise(partial(_in_reach, graph), np.broadcast_to(start, cases[0].shape), *cases)
+    return _dynamic_slice(graph, p, a, *starts)
+
+
+def _gathered(graph: Any, p: dict, a: Nodes, indices: Any) -> Nodes:
+    """Entries of a table, along one axis, at places that the state says."""
+    d = p["dimension_numbers"]
+    if len(d.start_index_map) != 1:
+        raise Unsupported("an index along several axes that depends on the state")
+    (axis,) = d.start_index_map
+    last = a.shape[axis] - p["slice_sizes"][axis]
+    cases = [_gather(graph, p, a, np.full(indices.shape, k)) for k in range(last + 1)]
+    at = np.broadcast_to(np.expand_dims(indices[..., 0], d.offset_dims), cases[0].shape)
+    found = elementwise(partial(_in_reach, graph), at, *cases)
+    if p["mode"] != Mode.FILL_OR_DROP:
+        return found
+    filling = graph.const(float("nan") if p.get("fill_value") is None else p["fill_value"])
+    inside = elementwise(
+        lambda k: graph.mul(graph.binary("ge", k, graph.const(0.0)), graph.binary("le", k, graph.const(float(last)))),
+        at,
+    )
+    return elementwise(lambda truth, x: graph.select(truth, x, filling), inside, found)
+
+
+def _in_reach(graph: Any, which: int, *cases: int) -> int:
+    """The case of a whole number, moved to where there is one."""
+    if len(cases) == 1:
+        return cases[0]
+    return picked(graph, graph.binary("ge", which, graph.const(1.0)) if len(cases) == 2 else which, cases)
+
+
+BY_STATE: dict[str, Callable] = {"gather": _gathered, "dynamic_slice": _sliced}
 
 # Movements by indices, which must not depend on the state: primitive -> what it does, where its index operands begin
 # and end.

@@ -1,6 +1,6 @@
 """What each arithmetic primitive of JAX is in the graph, on arrays of nodes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,22 +89,73 @@ def _dot(graph: Graph, parameters: dict, a: Nodes, b: Nodes) -> Nodes:
 
 
 def _converted(graph: Graph, parameters: dict, a: Nodes) -> Nodes:
-    """Truth values are numbers already; other changes of type would round."""
+    """Whole numbers are doubles, and truth values 0 and 1; a number becomes whole towards zero, and true if not 0."""
     kind = np.dtype(parameters["new_dtype"])
-    truths = all(graph.nodes[i][0] in TRUTHS or graph.value(i) in (0.0, 1.0) for i in a.ravel())
-    if not truths and kind not in (np.dtype(float), np.dtype(np.float32)):
+    if kind in (np.dtype(float), np.dtype(np.float32)):
+        return a
+    if kind.kind == "b":
+        return elementwise(lambda x: x if _true_or_false(graph, x) else graph.binary("ne", x, graph.const(0.0)), a)
+    if not np.issubdtype(kind, np.integer):
         raise Unsupported(f"a conversion to {kind}")
-    return a
+    return elementwise(lambda x: x if _whole(graph, x) else _towards_zero(graph, x), a)
+
+
+def _true_or_false(graph: Graph, x: int) -> bool:
+    return graph.nodes[x][0] in TRUTHS or graph.value(x) in (0.0, 1.0)
+
+
+def _whole(graph: Graph, x: int) -> bool:
+    value = graph.value(x)
+    return graph.nodes[x][0] in (*TRUTHS, "floor", "ceil") or (value is not None and value.is_integer())
+
+
+def _towards_zero(graph: Graph, x: int) -> int:
+    below = graph.binary("lt", x, graph.const(0.0))
+    return graph.select(below, graph.unary("ceil", x), graph.unary("floor", x))
+
+
+def _in_total_order(name: str) -> Callable:
+    """lt_to and le_to, by which tables are searched; numbers only: no NaN is below all, and -0 is 0."""
+    return lambda g, p, a, b: elementwise(lambda x, y: g.binary(name, x, y), a, b)
+
+
+def _best(name: str) -> Callable:
+    """argmax and argmin: the first place of the extreme."""
+
+    def rule(graph: Graph, parameters: dict, a: Nodes) -> Nodes:
+        (axis,) = parameters["axes"]
+        parts = list(np.moveaxis(a, axis, 0))
+        best, place = parts[0], elementwise(lambda _: graph.const(0.0), parts[0])
+        for k, part in enumerate(parts[1:], 1):
+            better = elementwise(lambda x, y: graph.binary(name, x, y), part, best)
+            best = elementwise(graph.select, better, part, best)
+            place = elementwise(lambda b, p, k=k: graph.select(b, graph.const(float(k)), p), better, place)
+        return place
+
+    return rule
 
 
 def _not(graph: Graph, parameters: dict, a: Nodes) -> Nodes:
     return elementwise(lambda x: graph.sub(graph.const(1.0), x), a)
 
 
-def _select(graph: Graph, parameters: dict, truth: Nodes, *cases: Nodes) -> Nodes:
-    if len(cases) != 2:
-        raise Unsupported("a choice among more than two")
-    return elementwise(graph.select, np.broadcast_to(truth, cases[0].shape), cases[1], cases[0])
+def _select(graph: Graph, parameters: dict, which: Nodes, *cases: Nodes) -> Nodes:
+    return elementwise(lambda k, *of: picked(graph, k, of), np.broadcast_to(which, cases[0].shape), *cases)
+
+
+def picked(graph: Graph, which: int, cases: Sequence[int]) -> int:
+    """The case of a number that is 0, 1, ...; of two, that of a truth value."""
+    if len(cases) == 2:
+        return graph.select(which, cases[1], cases[0])
+
+    def among(first: int, last: int) -> int:
+        if first == last:
+            return cases[first]
+        middle = (first + last) // 2
+        below = graph.binary("le", which, graph.const(float(middle)))
+        return graph.select(below, among(first, middle), among(middle + 1, last))
+
+    return among(0, len(cases) - 1)
 
 
 def _clamp(graph: Graph, parameters: dict, low: Nodes, a: Nodes, high: Nodes) -> Nodes:
@@ -112,10 +163,10 @@ def _clamp(graph: Graph, parameters: dict, low: Nodes, a: Nodes, high: Nodes) ->
 
 
 def _remainder(graph: Graph, parameters: dict, a: Nodes, b: Nodes) -> Nodes:
-    """Of counted truths, as in a determinant's parity; of others the quotient could round across a whole number."""
+    """Of whole numbers, with the dividend's sign; of others the quotient could round across a whole number."""
 
     def rest(x: int, y: int) -> int:
-        return graph.sub(x, graph.mul(y, graph.unary("floor", graph.div(x, y))))
+        return graph.sub(x, graph.mul(y, _towards_zero(graph, graph.div(x, y))))
 
     return elementwise(rest, a, b)
 
@@ -136,8 +187,23 @@ ON_WHOLE_NUMBERS: tuple[str, ...] = (
     "add",
     "sub",
 )
-ON_WHOLE_NUMBERS += (*TRUTHS, "mul", "neg", "reduce_sum", "max", "min", "rem")  # exact for numbers, or truths counted
+ON_WHOLE_NUMBERS += (*TRUTHS, "mul", "neg", "reduce_sum", "max", "min", "rem", "clamp", "argmax", "argmin")
+ON_WHOLE_NUMBERS += (
+    "lt_to",
+    "le_to",
+    "cumsum",
+    "abs",
+    "sign",
+    "reduce_max",
+    "reduce_min",
+    "is_finite",
+    "div",
+)  # exact below 2^53
 
+QUOTIENTS: dict[str, Callable] = {  # of whole numbers, towards zero
+    "div": lambda g, p, a, b: elementwise(lambda x, y: _towards_zero(g, g.div(x, y)), a, b),
+    "rem": _remainder,
+}
 RULES: dict[str, Callable] = {
     "add": lambda g, p, a, b: elementwise(g.add, a, b),
     "add_any": lambda g, p, a, b: elementwise(g.add, a, b),
@@ -159,7 +225,13 @@ RULES: dict[str, Callable] = {
     "convert_element_type": _converted,
     "select_n": _select,
     "clamp": _clamp,
-    "rem": _remainder,
+    "is_finite": lambda g, p, a: elementwise(
+        lambda x: g.binary("le", g.unary("abs", x), g.const(float(np.finfo(float).max))), a
+    ),
+    "lt_to": _in_total_order("lt"),
+    "le_to": _in_total_order("le"),
+    "argmax": _best("gt"),
+    "argmin": _best("lt"),
     "and": lambda g, p, a, b: elementwise(g.mul, a, b),
     "or": _binary("max"),
     "not": _not,

@@ -17,6 +17,7 @@ from discrete_hamel.mechanics.newton import MAX_ITERATIONS, NEGLIGIBLE, finished
 SHRUNK = 1e-6
 TWICE = 300  # operations up to which the first iteration is written out before the loop, which goes through memory
 SMALL = 8  # unknowns, up to which sums as further ones do not pay
+MANY = 20  # sums an unknown, beyond which they are of a solve inside the residual, and eliminating them is its own work
 LARGE = 12  # unknowns, from which on the dense solve would only take longer to write down
 Scalars = list[Any]
 Found = tuple[Scalars, Array, Array, Scalars]  # z, whether it converged, the iterations, what was watched in the last
@@ -64,6 +65,7 @@ class Root:
     def _correction(self, residual: list[int], unknowns: list[int]) -> list[int]:
         graph, candidates, many = self.graph, [], len(unknowns) > SMALL
         variables = sums.variables(graph, residual, unknowns) if many else []
+        variables = variables if len(variables) <= MANY * len(unknowns) else []
         if not variables or len(unknowns) <= LARGE:
             rows = graph.derivative(residual, unknowns)
             candidates.append(solve(graph, rows, [graph.neg(r) for r in residual]))
