@@ -184,7 +184,7 @@ def test_what_cannot_be_compiled_is_plain_with_the_reason():
 
     slope, report = jax.jit(jax.grad(end, has_aux=True))(jnp.array([1.0, 0.5]))
     assert report.path == "plain"
-    assert "lgamma" in report.reason
+    assert "digamma" in report.reason  # of the derivative; lgamma itself is not asked for
     assert np.all(np.isfinite(slope))
 
 
