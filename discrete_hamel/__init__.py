@@ -24,6 +24,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "mechanics.constructors": ("from_quasivelocities", "from_velocities", "from_constraints"),
         "mechanics.nonlinear": ("NonlinearSystem", "nonlinear", "from_nonlinear_constraints"),
         "systems.transformations.as_linear": ("as_linear", "linear_in_velocities"),
+        "systems.mass_points": ("from_points",),
         "systems.transformations.forces": ("forced", "damped", "magnetic", "controlled"),
         "systems.transformations.prescribed": ("prescribe", "timed"),
         "systems.transformations.potential_and_frame": ("with_potential", "in_frame"),
