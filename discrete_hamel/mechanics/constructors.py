@@ -322,5 +322,5 @@ def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
 def _sized(force: Any, like: Array, name: str, each: str) -> Array:
     force = jnp.asarray(force)
     if force.shape != like.shape:
-        raise ValueError(f"{name} must return {len(like)} components, one a {each}; got shape {force.shape}.")
+        raise ValueError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")
     return force

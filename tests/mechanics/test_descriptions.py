@@ -137,7 +137,7 @@ def test_a_velocity_given_as_v_is_answered_in_v():
 def test_a_force_of_wrong_length_is_refused_in_words(way):
     system = WAYS[way](force=lambda q, v, mass: jnp.zeros(2))
     with pytest.raises(
-        ValueError, match=r"^force\(q, (qdot|xi)\) must return 3 components, one a .*got shape \(2,\)\."
+        ValueError, match=r"^force\(q, (qdot|xi)\) must return shape \(3,\), one number a .*got shape \(2,\)\."
     ):
         dh.simulate(system, steps=1, **START)
 
