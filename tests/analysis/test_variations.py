@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from wrong_principles import of_left_node, of_the_wrong_sign, without_bracket
 
 import discrete_hamel as dh
 from discrete_hamel.analysis.motion.variations import principle_of
@@ -103,21 +104,8 @@ def test_what_is_left_at_the_ends_are_the_momenta(name):
 # --- mutants ---
 
 
-def without_bracket(system, q, xi, eta0, eta1, h):
-    return (eta0 + eta1) / 2, (eta1 - eta0) / h
-
-
-def of_the_wrong_sign(system, q, xi, eta0, eta1, h):
-    mean = (eta0 + eta1) / 2
-    return mean, (eta1 - eta0) / h - dh.bracket(system, q, xi, mean)
-
-
 def at_one_end(system, q, xi, eta0, eta1, h):
     return eta0, (eta1 - eta0) / h + dh.bracket(system, q, xi, eta0)
-
-
-def of_left_node(system, q0, q1, xi, h):
-    return q1 - q0 - h * system.frame(q0) @ xi
 
 
 @pytest.mark.parametrize("variation", [without_bracket, of_the_wrong_sign, at_one_end])

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from cases import ANGLES, BLADE, BODY, DISK, PENDULUM, SLEIGH, SUSLOV, Case, has_slope
+from wrong_principles import of_left_node, of_the_wrong_sign, without_bracket
 
 import discrete_hamel as dh
 from discrete_hamel.mechanics import frames
@@ -216,21 +217,8 @@ def test_a_point_of_ones_own_is_found_for_every_step():
 # --- mutants: each part matters ---
 
 
-def without_bracket(system, q, xi, eta0, eta1, h):
-    return (eta0 + eta1) / 2, (eta1 - eta0) / h
-
-
-def of_the_wrong_sign(system, q, xi, eta0, eta1, h):
-    mean = (eta0 + eta1) / 2
-    return mean, (eta1 - eta0) / h - dh.bracket(system, q, xi, mean)
-
-
 def at_the_wrong_end(system, q, xi, eta0, eta1, h):
     return eta1, (eta1 - eta0) / h + dh.bracket(system, q, xi, eta1)
-
-
-def of_left_node(system, q0, q1, xi, h):
-    return q1 - q0 - h * system.frame(q0) @ xi
 
 
 MUTANTS = {

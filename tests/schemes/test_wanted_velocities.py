@@ -1,19 +1,14 @@
 """free=: velocities that a user wants as xi, coordinates' or any R(q) qdot: solved for, or refused with the rows."""
 
-import sys
-from pathlib import Path
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import trailers
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-
-sys.path.insert(0, str(Path(__file__).parent / "schemes"))
-import trailers
 
 NAMES = ("x", "y", "heading", "trailer")
 Q = trailers.start(1)
