@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 
-from discrete_hamel import analysis, fields, schemes, systems
+from discrete_hamel import analysis, fields, schemes, systems, testing
 from discrete_hamel._support.caches import clear_caches
 from discrete_hamel._support.errors import (
     ContactLost,
@@ -191,6 +191,7 @@ __all__ = [
     "schemes",
     "fields",
     "analysis",
+    "testing",
     "plots",
     "animate",
 ]

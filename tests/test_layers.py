@@ -22,6 +22,7 @@ ROOMS = (
     "runs",
     "analysis",
     "control",
+    "testing",
     "drawing",
     "cli",
 )

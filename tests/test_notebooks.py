@@ -25,6 +25,7 @@ NAMES = [
     "relative_equilibria",
     "ensembles_and_gradients",
     "discrete_principle",
+    "testing_your_own_system",
     "optimal_control",
 ]
 
@@ -264,6 +265,20 @@ def test_discrete_principle():
     assert powers["Hamel (5.8)"] == pytest.approx([3, 0, 2], abs=0.1)
     assert powers["one term more"] == pytest.approx([5, 2, 4], abs=0.1)
     assert powers["derived"] == pytest.approx([0, 2, 0], abs=0.1)
+
+
+@pytest.mark.slow
+def test_testing_your_own_system():
+    names = executed("testing_your_own_system")
+    assert names["right"] == "holds"
+    assert names["wrong"].startswith("bracket:")
+    assert names["found"]["Overdrawn"].startswith("invariant 'turning':")
+    assert names["found"]["Elsewhere"].startswith("symmetry 'translation':")
+    assert {case for case, holds in names["verdicts"].items() if holds} == {
+        ("free", "exact"),
+        ("tethered", 2),
+        ("tethered", False),
+    }
 
 
 @pytest.mark.slow

@@ -1,0 +1,49 @@
+"""What a failed axiom says, and the search for the smallest state at which it fails."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+
+EXAMPLES = 25
+
+
+class AxiomFailed(AssertionError):
+    """Which axiom fails, by how much, at which state, and what to look at."""
+
+
+def everywhere(strategy: Any, judge: Callable[[Any], None], examples: int = EXAMPLES) -> None:
+    """judge(drawn) for as many draws; where one fails, Hypothesis leads to the smallest that does, and that is raised.
+
+    The same draws each time, none kept on disk.
+    """
+
+    @settings(
+        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    )
+    @given(strategy)
+    def each(drawn: Any) -> None:
+        judge(drawn)
+
+    each()
+
+
+def shown(values: Any) -> str:
+    """Numbers, short: enough of them to type in again."""
+    return "[" + ", ".join(f"{value:.6g}" for value in np.ravel(np.asarray(values, float))) + "]"
+
+
+def named(system: Any) -> str:
+    """A system with its parameters, short."""
+    leaves = jax.tree_util.tree_flatten_with_path(system)[0]
+    numbers = (f"{jax.tree_util.keystr(path).lstrip('.')}={_number(leaf)}" for path, leaf in leaves)
+    return f"{type(system).__name__}({', '.join(numbers)})"
+
+
+def _number(leaf: Any) -> str:
+    array = np.asarray(leaf)
+    if array.dtype == object or array.size > 9:
+        return "..."
+    return f"{float(array):.6g}" if array.ndim == 0 else str(array.tolist())
