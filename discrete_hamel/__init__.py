@@ -35,6 +35,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
             "velocities", "quasivelocities", "nodal_velocity",
         ),
         "mechanics.manifold": ("project",),
+        "analysis.equations.equations": ("equations",),
     },
     "one step": {
         "schemes.scheme": ("Scheme", "State", "Interval", "start", "step"),

@@ -37,6 +37,7 @@ from discrete_hamel.analysis import (
     transported_density,
     volume_change,
 )
+from discrete_hamel.analysis.equations.equations import equations
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.analysis.motion.properties import properties
@@ -117,6 +118,7 @@ __all__ = [
     "quasivelocities",
     "nodal_velocity",
     "project",
+    "equations",
     "Scheme",
     "State",
     "Interval",
