@@ -26,7 +26,7 @@ def evaluated(jaxpr: Any, constants: Any, *arguments: Any) -> Arrays:
     known.update(zip(jaxpr.invars, map(np.asarray, arguments), strict=True))
 
     def read(v: Any) -> Any:
-        return np.asarray(v.val, v.aval.dtype) if isinstance(v, Literal) else known[v]
+        return np.asarray(v.val) if isinstance(v, Literal) else known[v]
 
     for equation in jaxpr.eqns:
         outputs = _applied(equation, [read(v) for v in equation.invars])
