@@ -62,6 +62,8 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     "what a motion keeps, and whether it is stable": {
         "analysis.motion.energy_balance": ("power", "work", "moving_energy"),
         "analysis.motion.properties": ("properties",),
+        "analysis.motion.vakonomic": ("vakonomic", "vakonomic_between"),
+        "analysis.geometry.densities": ("phase_divergence", "invariant_density", "multiplier_residual"),
         "analysis.motion.variations": ("action", "action_variation", "transpositional_defect"),
         "analysis": (
             "audit", "compare", "crossings", "section", "lyapunov_exponents",

@@ -38,9 +38,11 @@ from discrete_hamel.analysis import (
     volume_change,
 )
 from discrete_hamel.analysis.equations.equations import equations
+from discrete_hamel.analysis.geometry.densities import invariant_density, multiplier_residual, phase_divergence
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.analysis.motion.properties import properties
+from discrete_hamel.analysis.motion.vakonomic import vakonomic, vakonomic_between
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
@@ -152,6 +154,11 @@ __all__ = [
     "work",
     "moving_energy",
     "properties",
+    "vakonomic",
+    "vakonomic_between",
+    "phase_divergence",
+    "invariant_density",
+    "multiplier_residual",
     "action",
     "action_variation",
     "transpositional_defect",

@@ -1,0 +1,69 @@
+"""The other principle against closed forms: circles of least energy, a holonomic constraint, the skate of Kozlov."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import discrete_hamel as dh
+from discrete_hamel.mechanics import hamel
+
+HEISENBERG = dh.systems.HeisenbergParticle(stiffness=0.0)
+
+
+def test_the_flow_goes_round_circles_with_a_constant_multiplier():
+    """z' = x y' - y x': x'' = 2 lambda y', y'' = -2 lambda x' of unit mass, up to the sign of turning."""
+    curve = dh.vakonomic(HEISENBERG, [0.0, 0, 0], [0.8, 0.0], multipliers=[0.5], t=np.linspace(0, 2.0, 41))
+    radius = 0.8 / (2 * 0.5)
+    center = np.array([0.0, np.sign(curve.q[1, 1]) * radius])
+    distances = np.linalg.norm(curve.q[:, :2] - center, axis=1)
+    np.testing.assert_allclose(distances, radius, rtol=1e-10)
+    assert np.ptp(curve.multipliers) < 1e-11
+    assert np.ptp(curve.energy) < 1e-11
+    straight = dh.vakonomic(HEISENBERG, [0.0, 0, 0], [0.8, 0.0], t=2.0)  # lambda = 0
+    np.testing.assert_allclose(straight.q[-1], [1.6, 0.0, 0.0], atol=1e-12)
+
+
+def test_between_two_points_the_least_energy_is_that_of_an_arc():
+    """On an arc of angle a: chord 2 R sin(a/2), area z/2 = R^2 (a - sin a) / 2, action (R a)^2 / 2."""
+    chord, lift = 0.3, 0.04
+    angle = brentq(lambda a: (a - np.sin(a)) / (8 * np.sin(a / 2) ** 2) * chord**2 - lift / 2, 0.1, 6.0)
+    length = chord / (2 * np.sin(angle / 2)) * angle
+    curve = dh.vakonomic_between(HEISENBERG, [0.0, 0, 0], [chord, 0.0, lift], t=1.0)
+    assert curve.action == pytest.approx(length**2 / 2, rel=1e-7)
+    np.testing.assert_allclose(curve.q[-1], [chord, 0.0, lift], atol=1e-12)
+    with pytest.raises(ValueError, match="as many coordinates as fields"):
+        dh.vakonomic_between(dh.systems.SphericalPendulum(), [0.0, 0, -1], [1.0, 0, 0], t=1.0)
+
+
+def test_holonomic_constraints_know_one_principle():
+    """Whatever the multiplier at the start; and on the blade's Heisenberg neighbour they are two."""
+    pendulum, times = dh.systems.SphericalPendulumCartesian(length=1.0), np.linspace(0, 3.0, 7)
+    start = ([0.6, 0.0, -0.8], [0.3, 0.9])
+    exact = dh.reference(pendulum, *start, t=times)
+    for multiplier in (0.0, 0.7):
+        curve = dh.vakonomic(pendulum, *start, multipliers=[multiplier], t=times)
+        assert np.max(np.abs(curve.q - exact.q)) < 1e-10
+    other = dh.vakonomic(HEISENBERG, [0.1, 0, 0], [1.0, 0.3], multipliers=[0.7], t=times)
+    assert np.max(np.abs(other.q - dh.reference(HEISENBERG, [0.1, 0, 0], [1.0, 0.3], t=times).q)) > 0.1
+
+
+def test_without_the_multipliers_bracket_it_is_another_flow(monkeypatch):
+    """The mutant that leaves lambda out of the bracket goes straight where circles are right."""
+    right = hamel.coadjoint
+    monkeypatch.setattr(hamel, "coadjoint", lambda s, q, xi, pi: right(s, q, xi, pi.at[s.rank :].set(0.0)))
+    mutant = dh.systems.HeisenbergParticle(stiffness=0.0).replace(mass=jnp.asarray(1.0, jnp.float64))
+    from discrete_hamel.analysis.motion import vakonomic as module
+
+    module._rates.clear_cache()
+    curve = dh.vakonomic(mutant, [0.0, 0, 0], [0.8, 0.0], multipliers=[0.5], t=2.0)
+    module._rates.clear_cache()
+    np.testing.assert_allclose(curve.q[-1, :2], [1.6, 0.0], atol=1e-9)
+
+
+def test_what_no_action_has_is_refused():
+    pushed = dh.forced(HEISENBERG, lambda q, xi: jnp.array([1.0, 0.0, 0.0]))
+    with pytest.raises(ValueError, match="forces are not part of an action"):
+        dh.vakonomic(pushed, [0.0, 0, 0], [1.0, 0.0], t=1.0)
+    with pytest.raises(ValueError, match="there are 1, one a constraint"):
+        dh.vakonomic(HEISENBERG, [0.0, 0, 0], [1.0, 0.0], multipliers=[1.0, 2.0], t=1.0)
