@@ -100,14 +100,15 @@ def vakonomic_between(system: System, q0: Any, q1: Any, *, t: float, multipliers
     pi[:, system.rank :] = 1.0 if multipliers is None else np.asarray(multipliers, float)
     guess = jnp.zeros(system.rank)
     many = jax.jit(jax.vmap(lambda y: _rates(len(end), system, y, guess)))
-    found = solve_bvp(
-        lambda _, y: np.asarray(many(y.T)).T,
-        lambda a, b: np.concatenate([a[: len(end)] - begin, b[: len(end)] - end]),
-        share * t,
-        np.concatenate([chord, pi], axis=1).T,
-        tol=BETWEEN,
-        max_nodes=20_000,
-    )
+    with np.errstate(all="ignore"):  # trial curves may run away; what is found is asked below
+        found = solve_bvp(
+            lambda _, y: np.asarray(many(y.T)).T,
+            lambda a, b: np.concatenate([a[: len(end)] - begin, b[: len(end)] - end]),
+            share * t,
+            np.concatenate([chord, pi], axis=1).T,
+            tol=BETWEEN,
+            max_nodes=20_000,
+        )
     if not found.success:
         raise RunFailed(
             f"no stationary curve from q0 to q1 was found from this guess ({found.message.strip('.')}): "
