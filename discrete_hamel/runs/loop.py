@@ -19,14 +19,7 @@ from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.diagnosis import (
-    failed_step,
-    interrupted,
-    lost_frame,
-    lost_velocity,
-    overflown,
-    raised,
-)
+from discrete_hamel.runs.diagnosis import failed_step, interrupted, lost_frame, lost_velocity, overflown, raised
 from discrete_hamel.runs.storage.record import Point, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step

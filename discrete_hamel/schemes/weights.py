@@ -77,9 +77,7 @@ def suzuki(order: int) -> Weights:
 # Decimals as published; the tests check the order conditions to round-off.
 
 MCLACHLAN_4 = Weights(
-    (0.28, 0.62546642846767004501, -0.81093285693534009002),
-    4,
-    "McLachlan, SIAM J. Sci. Comput. 16 (1995) 151: 5 steps",
+    (0.28, 0.62546642846767004501, -0.81093285693534009002), 4, "McLachlan, SIAM J. Sci. Comput. 16 (1995) 151: 5 steps"
 )
 YOSHIDA_6 = Weights(
     (
