@@ -16,6 +16,10 @@ SHARE = 0.4  # of the mappings granted, from which on what is compiled is freed 
 _caches: list["Cache"] = []
 
 
+class StartReason(str):
+    """A reason why nothing could be made that lies in where a run starts: another start may do, so it is not kept."""
+
+
 class Cache(dict[Any, Any]):
     """Values by key, the oldest forgotten where there are more than `most`.
 
@@ -30,12 +34,12 @@ class Cache(dict[Any, Any]):
         _caches.append(self)
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was made for this key before, or is now; a reason that depends on where a run starts is not kept."""
+        """What was made for this key before, or is now; a `StartReason` is not kept."""
         if key not in self:
             make_room()
             made = make()
-            if isinstance(made, str) and "where the run starts" in made:
-                return made  # another start may do
+            if isinstance(made, StartReason):
+                return made
             while len(self) >= self.most:
                 self.pop(next(iter(self)))
             self[key] = made

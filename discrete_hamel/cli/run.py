@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import discrete_hamel as dh
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import values as calls
 from discrete_hamel.cli.names import catalogue, chosen, schemes
 from discrete_hamel.cli.systems import sample_of
@@ -104,14 +105,14 @@ def _refuse_outputs(options: argparse.Namespace, system: Any, data: dict[str, An
     if options.save is not None and os.path.lexists(place(options.save)):
         raise FileExistsError(f"--save {options.save}: it exists already; give another name, or remove it first.")
     if options.steps == 0 and (options.plot or options.animate):
-        raise ValueError("there is nothing to draw after --steps 0.")
+        raise InputError("there is nothing to draw after --steps 0.")
     if options.seconds is not None and not options.animate:
-        raise ValueError("--seconds is the length of a film; give --animate FILE with it.")
+        raise InputError("--seconds is the length of a film; give --animate FILE with it.")
     if options.seconds is not None and not options.seconds > 0:
-        raise ValueError(f"--seconds must be more than 0; it is {options.seconds:g}.")
+        raise InputError(f"--seconds must be more than 0; it is {options.seconds:g}.")
     for option in ("plot", "animate"):
         if getattr(options, option) == "":
-            raise ValueError(
+            raise InputError(
                 f"--{option} needs the name of a file, such as run.{'png' if option == 'plot' else 'gif'}."
             )
     if options.plot:
@@ -132,7 +133,7 @@ def _refuse_size(options: argparse.Namespace, data: dict[str, Any]) -> None:
     row = np.dtype(float).itemsize * (len(data["q"]) + 2 * len(data["v" if "v" in data else "xi"]))  # q, xi, xi_mid
     most = memory()
     if nodes * row > most:
-        raise ValueError(
+        raise InputError(
             f"{nodes} nodes need {nodes * row / 1e9:.1f} GB at least, and there are {most / 1e9:.1f}; keep fewer of "
             f"them (--save-every {options.save_every * -(-nodes * row * 4 // most)}), or run from Python with "
             "dh.simulate(..., store=...), which keeps them on disk."
@@ -157,11 +158,11 @@ def _parameters(kind: type, settings: Sequence[str]) -> dict[str, Any]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise ValueError(f"--set takes NAME=VALUE, such as mass=2; got {setting!r}.")
+            raise InputError(f"--set takes NAME=VALUE, such as mass=2; got {setting!r}.")
         name = chosen(name, known, f"parameter of {kind.__name__}")
         values[name] = _value(setting, value)
         if np.ndim(known[name].default) == 0 and isinstance(known[name].default, float) and np.ndim(values[name]):
-            raise ValueError(f"the parameter {name} of {kind.__name__} is one number; got {value!r}.")
+            raise InputError(f"the parameter {name} of {kind.__name__} is one number; got {value!r}.")
     return values
 
 
@@ -169,7 +170,7 @@ def _value(setting: str, value: str) -> Any:
     try:
         return calls.value(value)
     except ValueError as error:
-        raise ValueError(f"--set {calls.shortened(setting)}: {error}") from None
+        raise InputError(f"--set {calls.shortened(setting)}: {error}") from None
 
 
 def _made(kind: type, values: dict[str, Any]) -> Any:
@@ -180,7 +181,7 @@ def _made(kind: type, values: dict[str, Any]) -> Any:
         system.check()
     except (ArithmeticError, LookupError) as error:
         given = ", ".join(f"{name} = {value}" for name, value in values.items())
-        raise ValueError(f"{kind.__name__} cannot be made with {calls.shortened(given)}: {error}.") from None
+        raise InputError(f"{kind.__name__} cannot be made with {calls.shortened(given)}: {error}.") from None
     return system
 
 
@@ -192,13 +193,13 @@ def _initial_data(system: Any, options: argparse.Namespace) -> dict[str, Any]:
     }
     if "q" in given and "q" in sample and len(given["q"]) != len(sample["q"]):
         names = ", ".join(system.coordinates)
-        raise ValueError(f"--q takes {len(sample['q'])} numbers, ({names}); got {len(given['q'])}.")
+        raise InputError(f"--q takes {len(sample['q'])} numbers, ({names}); got {len(given['q'])}.")
     data = {name: sample[name] for name in ("q", "xi", "v") if name in sample} | given
     if {"xi", "v"} <= set(data):  # given both by one: the line goes before the sample, and both on the line is an error
         data = {name: value for name, value in data.items() if name == "q" or name in given}
     data["h"] = options.h if options.h is not None else sample.get("h", 0.01)
     if "q" not in data or not {"xi", "v"} & set(data):
-        raise ValueError(f"{type(system).__name__} has no sample motion; give --q and --xi (or --v).")
+        raise InputError(f"{type(system).__name__} has no sample motion; give --q and --xi (or --v).")
     return data
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.schemes.scheme import Scheme
 
 Chooser = Callable[[str, Mapping[str, Any], str], str]
@@ -24,7 +25,7 @@ def value(text: str) -> Any:
     try:
         return ast.literal_eval(text.strip())
     except UNREADABLE:
-        raise ValueError(f"{shortened(text)!r} is not a number, nor numbers separated by commas.") from None
+        raise InputError(f"{shortened(text)!r} is not a number, nor numbers separated by commas.") from None
 
 
 def shortened(text: str) -> str:
@@ -45,7 +46,7 @@ def numbers(option: str, words: Sequence[str]) -> list[float]:
     try:
         return [float(part) for word in words for part in word.split(",") if part.strip()]
     except ValueError:
-        raise ValueError(f"{option} takes numbers, such as {option} 0.1 0 -2; got {' '.join(words)!r}.") from None
+        raise InputError(f"{option} takes numbers, such as {option} 0.1 0 -2; got {' '.join(words)!r}.") from None
 
 
 def plain(item: Any) -> str:
@@ -72,19 +73,19 @@ def scheme(text: str, known: Mapping[str, type], chosen: Chooser) -> Scheme:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except UNREADABLE:
-        raise ValueError(
+        raise InputError(
             f'{shortened(text)!r} is not a scheme; write a name or a call, such as "DiscreteHamel(tau=0.4)".'
         ) from None
     try:
         return _scheme(tree, known, chosen)
     except RecursionError:
-        raise ValueError(f"{shortened(text)!r} is nested too deeply for a scheme.") from None
+        raise InputError(f"{shortened(text)!r} is nested too deeply for a scheme.") from None
 
 
 def _scheme(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Scheme:
     call = tree if isinstance(tree, ast.Call) else ast.Call(tree, [], [])
     if not isinstance(call.func, ast.Name):
-        raise ValueError(f"{ast.unparse(tree)!r} is not the name of a scheme.")
+        raise InputError(f"{ast.unparse(tree)!r} is not the name of a scheme.")
     kind = known[chosen(call.func.id, known, "scheme")]
     fields = inspect.signature(kind).parameters
     keywords = {
@@ -94,7 +95,7 @@ def _scheme(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Schem
     try:
         return kind(*(_argument(item, known, chosen) for item in call.args), **keywords)
     except TypeError as error:
-        raise ValueError(f"{kind.__name__} cannot be made from {ast.unparse(call)!r}: {error}.") from None
+        raise InputError(f"{kind.__name__} cannot be made from {ast.unparse(call)!r}: {error}.") from None
 
 
 def _argument(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Any:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.scipy.sparse.linalg import cg
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import floats
 from discrete_hamel.mechanics.system import System
 
@@ -41,13 +42,13 @@ def project(system: System, q: Any, xi: Any) -> tuple[Array, Array]:
     system = system.at(q)
     given, q = q, nearest(system, q)
     if not isinstance(q, jax.core.Tracer) and not float(_off(system, q)) <= slack(q):
-        raise ValueError(
+        raise InputError(
             f"Gauss' and Newton's iteration finds no point near q = {given.tolist()} that satisfies what "
             f"{type(system).__name__} asks of its redundant coordinates, holonomic(q) = 0; start nearer."
         )
     slip = system.slip(q)
     if len(xi) not in (system.rank, system.rank + len(slip)):
-        raise ValueError(
+        raise InputError(
             f"xi has {len(xi)} components; it needs the {system.rank} free ones or all {system.rank + len(slip)}."
         )
     return q, jnp.concatenate([xi[: system.rank], jnp.asarray(slip, q.dtype)])
@@ -86,7 +87,7 @@ def refuse_off_manifold(system: System, q: Array) -> None:
     else:
         shown = f", {[float(f'{a:.12g}') for a in there]}" if len(q) <= 16 else ""
         aim = f"The nearest point that does is {apart:.3g} away{shown}: dh.project(system, q, xi) gives it"
-    raise ValueError(
+    raise InputError(
         f"the initial q is off the holonomic constraints of {type(system).__name__}'s redundant coordinates, "
         f"holonomic(q) = 0, by {float(off):.3g}. {aim}."
     )

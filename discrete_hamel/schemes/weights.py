@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 
 
@@ -43,7 +44,7 @@ def _nested(order: int, stage: tuple[float, ...], inner: Weights | None, source:
 
 def _even(order: int) -> None:
     if order < 4 or order % 2:
-        raise ValueError(f"order is {order}; symmetric compositions have even orders, from 4 on.")
+        raise InputError(f"order is {order}; symmetric compositions have even orders, from 4 on.")
 
 
 def triple_jump(order: int) -> Weights:
@@ -137,5 +138,5 @@ def optimised(order: int) -> Weights:
     """The most accurate published ones that we know at equal cost: Suzuki's for order 4, Kahan & Li's for 6 and 8."""
     best = {4: suzuki(4), 6: KAHAN_LI_6, 8: KAHAN_LI_8}
     if order not in best:
-        raise ValueError(f"order is {order}; optimised weights are here for 4, 6 and 8.")
+        raise InputError(f"order is {order}; optimised weights are here for 4, 6 and 8.")
     return best[order]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.momenta import momentum_residual
 from discrete_hamel.analysis.motion.nonlinear_residuals import midpoint_residuals, reactions_work
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
@@ -114,7 +115,7 @@ def audit(trajectory: Trajectory) -> Audit:
     (True, 'theorem', 'theorem')
     """
     if trajectory.scheme is None:
-        raise ValueError("an audit is of a run of a scheme (dh.simulate); a reference motion has none.")
+        raise InputError("an audit is of a run of a scheme (dh.simulate); a reference motion has none.")
     invariants = {name: np.asarray(values) for name, values in trajectory.invariants().items()}
     steps = max(1, (len(trajectory.t) - 1) * trajectory.save_every)
     first, last = (_nonlinear if isinstance(trajectory.system, NonlinearSystem) else _linear)(trajectory, steps)
@@ -140,7 +141,7 @@ def wandering(values: Any) -> float:
     """
     exponent = _exponent(values)
     if np.isnan(exponent):
-        raise ValueError(
+        raise InputError(
             f"an exponent of wandering needs {FEWEST} values at least, finite and not all alike at any lag; these "
             f"{len(np.atleast_1d(values))} are not, so they say nothing about how far a series goes in time."
         )

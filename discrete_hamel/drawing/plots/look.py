@@ -4,6 +4,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from discrete_hamel._support.errors import InputError
+
 # Okabe and Ito's colours, told apart by colour-blind readers and in grey print.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW, BLACK = (
     "#0072B2",
@@ -86,9 +88,9 @@ def writable(path: Any) -> None:
 
     path, known = Path(path), Figure().canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in known:
-        raise ValueError(f"a picture is a file .{', .'.join(sorted(known))}; {path.name!r} is none of these.")
+        raise InputError(f"a picture is a file .{', .'.join(sorted(known))}; {path.name!r} is none of these.")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
+        raise InputError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
 
 
 def axes(ax: Any) -> Any:

@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
+
 ROUNDOFF = 1e-9  # relative slack of inequalities that real bodies may just meet (a flat plate, a thin rod)
 
 
@@ -34,7 +36,7 @@ def _demand(value: Any, holds: Callable, sentence: str) -> None:
     value = np.asarray(value)
     if not np.all(holds(value)):
         if demands is None:
-            raise ValueError(f"{sentence}; it is {_shown(value)}.")
+            raise InputError(f"{sentence}; it is {_shown(value)}.")
         demands.append(jnp.asarray(False))
 
 
@@ -55,7 +57,7 @@ def not_zero(system: Any, *names: str) -> None:
     for name in names:
         value = np.asarray(getattr(system, name))
         if not np.any(value):
-            raise ValueError(f"{_of(system, name)} must not be zero: it gives a direction.")
+            raise InputError(f"{_of(system, name)} must not be zero: it gives a direction.")
 
 
 def shape(system: Any, name: str, *shapes: tuple[int, ...]) -> None:
@@ -63,7 +65,7 @@ def shape(system: Any, name: str, *shapes: tuple[int, ...]) -> None:
     got = np.shape(getattr(system, name))
     if got not in shapes:
         wanted = " or ".join(str(s) for s in shapes)
-        raise ValueError(f"{_of(system, name)} must have shape {wanted}; it has shape {got}.")
+        raise InputError(f"{_of(system, name)} must have shape {wanted}; it has shape {got}.")
 
 
 def metric(system: Any, name: str) -> None:
@@ -89,7 +91,7 @@ def principal_moments(system: Any, *names: str) -> None:
 def _triangle(of: str, moments: np.ndarray) -> None:
     a, b, c = np.sort(moments)
     if c > (a + b) * (1 + ROUNDOFF):
-        raise ValueError(
+        raise InputError(
             f"{of} breaks the triangle inequality: the largest principal moment, {c:g}, exceeds the sum of the other "
             f"two, {a:g} + {b:g}, which no distribution of mass allows."
         )
@@ -100,7 +102,7 @@ def independent_rows(system: Any, name: str) -> None:
     value = np.atleast_2d(np.asarray(getattr(system, name), float))
     if np.linalg.matrix_rank(value) < len(value):
         what = "zero" if len(value) == 1 else f"{_shown(value)}, whose rows are dependent"
-        raise ValueError(f"{_of(system, name)} must give independent constraints; it is {what}.")
+        raise InputError(f"{_of(system, name)} must give independent constraints; it is {what}.")
 
 
 def _moments(system: Any, name: str) -> np.ndarray:
@@ -108,12 +110,12 @@ def _moments(system: Any, name: str) -> np.ndarray:
     if value.ndim == 1:
         value = np.diag(value)
     if value.ndim != 2 or value.shape[0] != value.shape[1]:
-        raise ValueError(f"{_of(system, name)} must be a square matrix or its diagonal; it has shape {value.shape}.")
+        raise InputError(f"{_of(system, name)} must be a square matrix or its diagonal; it has shape {value.shape}.")
     if np.max(np.abs(value - value.T), initial=0.0) > ROUNDOFF * np.max(np.abs(value), initial=0.0):
-        raise ValueError(f"{_of(system, name)} must be symmetric; it is {_shown(value)}.")
+        raise InputError(f"{_of(system, name)} must be symmetric; it is {_shown(value)}.")
     moments = np.linalg.eigvalsh(value)
     if not np.all(moments > 0):
-        raise ValueError(
+        raise InputError(
             f"{_of(system, name)} must be positive definite: kinetic energy is positive; its principal values are "
             f"{_shown(moments)}."
         )
