@@ -12,8 +12,9 @@ from discrete_hamel._support.errors import ContactLost
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.compiler.along import along
 from discrete_hamel.mechanics import hamel
-from discrete_hamel.mechanics.system import System, contact_law
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
+from discrete_hamel.systems._blocks.contact_laws import contact_law
 
 ROUNDOFF = 1e-9  # of the largest force: what at a contact without weight is zero
 PIECE = 1 << 16  # nodes at which energy and invariants are evaluated at once
