@@ -83,7 +83,7 @@ def reflected(rows: Array, axes: Sequence[int], signs: Sequence[float] | None = 
     """
     h, left = jnp.eye(rows.shape[1]), []
     for r, axis in enumerate(axes):
-        unit = _unit(jnp.where(np.isin(np.arange(rows.shape[1]), axes[:r]), 0.0, rows[r]))
+        unit = _unit(rows[r].at[jnp.array(axes[:r], int)].set(0.0))
         mirror = unit.at[axis].add(jnp.where(unit[axis] < 0, -1.0, 1.0) if signs is None else signs[r])
         weight = 2 / (mirror @ mirror)
         left.append(mirror @ mirror / 4)
