@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +16,7 @@ OURS = str(Path(__file__).parents[1])  # the package
 LONGEST = 80  # characters of a value in a message
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A value as a message shows it."""
     try:
         text = repr(value)
@@ -26,7 +25,7 @@ def short(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def floats(name: str, value: Any) -> Array:
+def floats(name: str, value: object) -> Array:
     """Real numbers as a float array, or a sentence."""
     leaves = jax.tree.leaves(value)
     try:

@@ -12,18 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel._support.arrays import (
-    Coordinates,
-    Float,
-    Momenta,
-    N,
-    Quasivelocities,
-    Velocities,
-    m,
-    m_or_n,
-    n,
-    n_less_m,
-)
+from discrete_hamel._support.arrays import Coordinates, Float, Momenta, N, Quasivelocities, Velocities, k, m, m_or_n, n
 from discrete_hamel.mechanics import frames, gibbs_appell
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -163,7 +152,7 @@ def vector_field(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[F
 
 
 @_or(gibbs_appell.reactions)
-def reactions(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, n_less_m]:
+def reactions(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, k]:
     """lambda_a of d/dt dL/dqdot - dL/dq = f + lambda_a A^a, n - m components: a force, not an impulse.
 
     A^a are the one-forms with xi^{m+a} = A^a(q) qdot (for `from_constraints` the user's own rows), so that

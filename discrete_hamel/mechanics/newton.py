@@ -1,12 +1,12 @@
 """One small nonlinear solve: Newton with an autodiff Jacobian -> root, Report."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.pytrees import Pytree
 
 MAX_ITERATIONS = 50
@@ -26,7 +26,7 @@ class Report(Pytree):
 
 
 def root(
-    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
+    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Scalar = 0.0
 ) -> tuple[Array, Report]:
     """z with residual(z) = 0, found from `guess`, and its Report; `negligible` is what may be left out (`finished`).
 
@@ -53,7 +53,7 @@ def root(
 
 
 def newton(
-    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
+    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Scalar = 0.0
 ) -> tuple[Array, Report]:
     """Newton's iteration, ended by `finished`; what round-off is, it takes from the guess and what came of it.
 

@@ -1,7 +1,5 @@
 """Weights of symmetric compositions, as data: a step h becomes steps gamma_1 h, ..., gamma_s h of the base scheme."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -15,7 +13,7 @@ class Weights(Pytree):
     `half` holds gamma_1..gamma_{(s+1)/2}; the middle one is made from the others, so that the sum is 1.
     """
 
-    half: Any
+    half: Array | tuple[float, ...]
     order: int
     source: str
 
