@@ -226,7 +226,7 @@ def marked(trajectory: Trajectory, intervals: int) -> Trajectory:
 
 
 def pull(trajectory: Trajectory) -> tuple[float, int, float] | None:
-    """When the contact begins to pull, by the chord across zero, the first node at which it does, the force there; or None."""
+    """When (by the chord across zero) and at which node the contact begins to pull, and the force there; or None."""
     if contact_law(trajectory.system) is None:
         return None
     at = trajectory.system, trajectory.q, trajectory.xi
