@@ -231,8 +231,7 @@ def pull(trajectory: Trajectory) -> tuple[float, int, float] | None:
         return None
     at = trajectory.system, trajectory.q, trajectory.xi
     force: Any = along(contact_force_at, *at) if isinstance(trajectory.q, np.ndarray) else trajectory.contact_force
-    size = np.nanmax(np.abs(force), initial=0.0)
-    pulls = np.flatnonzero(force < -ROUNDOFF * size)
+    pulls = np.flatnonzero(force < -ROUNDOFF * np.nanmax(np.abs(force), initial=0.0))
     if not len(pulls):
         return None
     k = int(pulls[0])

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import Invariant, System
@@ -22,7 +23,9 @@ from discrete_hamel.systems.groups.matrix_groups import Group
 SAME = 1e-10  # difference of structure constants that counts as none
 
 
-def system(group: Group, motion: Any, *, constraint: Any = None, side: str = "left", params: Any = None) -> "OnGroup":
+def system(
+    group: Group, motion: Any, *, constraint: Any = None, side: str = "left", params: PyTree = None
+) -> "OnGroup":
     """A system whose configuration is an element of the group, with its place: q are the entries of g that move.
 
         g' = g Omega (left),  g' = Omega g (right),  Omega = T xi,  <a, Omega> = 0          [QS] (2.15), (2.23), (5.4)
@@ -41,7 +44,13 @@ def system(group: Group, motion: Any, *, constraint: Any = None, side: str = "le
 
 
 def advected(
-    group: Group, motion: Callable, *, vectors: int = 1, constraint: Any = None, side: str = "left", params: Any = None
+    group: Group,
+    motion: Callable,
+    *,
+    vectors: int = 1,
+    constraint: Any = None,
+    side: str = "left",
+    params: PyTree = None,
 ) -> "OnGroup":
     """A system on a homogeneous space: q is gamma = g^-1 a (left) or g a (right), a vector a fixed where g is not.
 
@@ -206,6 +215,6 @@ class OnGroup(System):
         if self.reduced is not None:
             self.reduced.check()
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Nothing: a group has no picture of its own."""
         return []
