@@ -77,7 +77,7 @@ from discrete_hamel.schemes.principle import Principle, bracket
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
-from discrete_hamel.systems import mechanisms
+from discrete_hamel.systems import groups, mechanisms
 from discrete_hamel.systems.mass_points import from_points
 from discrete_hamel.systems.transformations.as_linear import as_linear, linear_in_velocities
 from discrete_hamel.systems.transformations.forces import controlled, damped, forced, magnetic
@@ -190,6 +190,7 @@ __all__ = [
     "StoreDamaged",
     "systems",
     "mechanisms",
+    "groups",
     "schemes",
     "fields",
     "analysis",

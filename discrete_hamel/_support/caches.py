@@ -5,14 +5,15 @@ that the next compilation fails. A system takes some 250, so that a process with
 """
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 
 MAPPINGS, LIMIT = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 SHARE = 0.4  # of the mappings granted, from which on what is compiled is freed before more is
+T = TypeVar("T")
 _caches: list["Cache"] = []
 
 
@@ -20,7 +21,7 @@ class StartReason(str):
     """A reason why nothing could be made that lies in where a run starts: another start may do, so it is not kept."""
 
 
-class Cache(dict[Any, Any]):
+class Cache(dict[Hashable, Any]):
     """Values by key, the oldest forgotten where there are more than `most`.
 
     >>> squares = Cache(most=2)
@@ -33,7 +34,7 @@ class Cache(dict[Any, Any]):
         self.most = most
         _caches.append(self)
 
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """What was made for this key before, or is now; a `StartReason` is not kept."""
         if key not in self:
             make_room()

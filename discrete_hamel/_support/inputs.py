@@ -4,7 +4,6 @@ import numbers
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +15,7 @@ from discrete_hamel._support.errors import InputError
 LONGEST = 80  # characters of a value in a message
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A value as a message shows it."""
     try:
         text = repr(value)
@@ -25,7 +24,7 @@ def short(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def floats(name: str, value: Any) -> Array:
+def floats(name: str, value: object) -> Array:
     """Real numbers as a float array, or a sentence."""
     leaves = jax.tree.leaves(value)
     try:

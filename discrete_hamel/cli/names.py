@@ -3,7 +3,6 @@
 import difflib
 import inspect
 from collections.abc import Iterable
-from typing import Any
 
 import discrete_hamel as dh
 from discrete_hamel._support.errors import InputError
@@ -26,7 +25,7 @@ def schemes() -> dict[str, type[Scheme]]:
     return {name: item for name, item in found.items() if isinstance(item, type) and issubclass(item, Scheme)}
 
 
-def headline(thing: Any) -> str:
+def headline(thing: object) -> str:
     """The first line of a docstring; nothing where Python was told to leave docstrings out (-OO)."""
     return (inspect.cleandoc(thing.__doc__) if thing.__doc__ else "").partition("\n")[0]
 

@@ -32,7 +32,7 @@ EXAMPLES = """examples:
 """
 
 
-def add(commands: Any) -> None:
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The command's options."""
     run = commands.add_parser(
         "run",
@@ -100,7 +100,7 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_outputs(options: argparse.Namespace, system: Any, data: dict[str, Any]) -> None:
+def _refuse_outputs(options: argparse.Namespace, system: dh.System, data: dict[str, Any]) -> None:
     """What cannot be written is said before the run, not after."""
     if options.save is not None and os.path.lexists(place(options.save)):
         raise FileExistsError(f"--save {options.save}: it exists already; give another name, or remove it first.")
@@ -152,7 +152,7 @@ def memory() -> float:
     return min(machine, machine if limit == resource.RLIM_INFINITY else limit)
 
 
-def _parameters(kind: type, settings: Sequence[str]) -> dict[str, Any]:
+def _parameters(kind: type, settings: Sequence[str]) -> dict[str, calls.Value]:
     known = inspect.signature(kind).parameters
     values = {}
     for setting in settings:
@@ -166,14 +166,14 @@ def _parameters(kind: type, settings: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _value(setting: str, value: str) -> Any:
+def _value(setting: str, value: str) -> calls.Value:
     try:
         return calls.value(value)
     except ValueError as error:
         raise InputError(f"--set {calls.shortened(setting)}: {error}") from None
 
 
-def _made(kind: type, values: dict[str, Any]) -> Any:
+def _made(kind: type[dh.System], values: dict[str, calls.Value]) -> dh.System:
     """The system with these parameters, checked before its sample motion is asked for."""
     try:
         system = checks.canonical(kind(**values))
@@ -185,7 +185,7 @@ def _made(kind: type, values: dict[str, Any]) -> Any:
     return system
 
 
-def _initial_data(system: Any, options: argparse.Namespace) -> dict[str, Any]:
+def _initial_data(system: dh.System, options: argparse.Namespace) -> dict[str, Any]:
     """q, xi or v, and h: from the line, and from the system's sample what is not on it."""
     sample = sample_of(system)
     given = {

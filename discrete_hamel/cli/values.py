@@ -3,20 +3,20 @@
 import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.schemes.scheme import Scheme
 
-Chooser = Callable[[str, Mapping[str, Any], str], str]
+Value = float | str | Sequence["Value"]  # as written: a number, or several
+Chooser = Callable[[str, Mapping[str, object], str], str]
 # What Python's parser raises: the last two where signs or brackets are nested too deeply.
 UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
 LONGEST = 60  # characters of a word in a message
 
 
-def value(text: str) -> Any:
+def value(text: str) -> Value:
     """A number, or several: "2", "1,2,3", "[[1,0],[0,1]]".
 
     >>> value("1,2,3")
@@ -49,7 +49,7 @@ def numbers(option: str, words: Sequence[str]) -> list[float]:
         raise InputError(f"{option} takes numbers, such as {option} 0.1 0 -2; got {' '.join(words)!r}.") from None
 
 
-def plain(item: Any) -> str:
+def plain(item: object) -> str:
     """A parameter as one writes it on the line.
 
     >>> plain((1.0, 0, 0.25))
@@ -98,7 +98,7 @@ def _scheme(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Schem
         raise InputError(f"{kind.__name__} cannot be made from {ast.unparse(call)!r}: {error}.") from None
 
 
-def _argument(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Any:
+def _argument(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Scheme | Value:
     if isinstance(tree, ast.Call | ast.Name):
         return _scheme(tree, known, chosen)
     return value(ast.unparse(tree))

@@ -9,13 +9,13 @@ What comes out satisfies the discrete equations to round-off: run with the u_k f
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.control.sqp import ONCE, Stage, solve
@@ -35,15 +35,15 @@ class Optimum(Pytree):
     of first order, relative to the multipliers.
     """
 
-    t: Any  # (K+1,)
-    q: Any  # (K+1, N)
-    p: Any  # (K+1, m); for a path, which has no momentum, (K+1, 0)
-    xi: Any  # (K, n)
-    u: Any  # (K, inputs)
-    cost: Any
-    feasibility: Any
-    stationarity: Any
-    iterations: Any
+    t: np.ndarray  # (K+1,)
+    q: np.ndarray  # (K+1, N)
+    p: np.ndarray  # (K+1, m); for a path, which has no momentum, (K+1, 0)
+    xi: np.ndarray  # (K, n)
+    u: np.ndarray  # (K, inputs)
+    cost: float
+    feasibility: float
+    stationarity: float
+    iterations: float  # a whole number
 
     def __repr__(self) -> str:
         return (
@@ -53,7 +53,15 @@ class Optimum(Pytree):
 
 
 def optimal_control(
-    actuated: Callable, q: Any, xi: Any = None, *, u: Any, h: Any, goal: Callable, cost: Callable, scheme: Any = None
+    actuated: Callable,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
+    *,
+    u: ArrayLike,
+    h: Scalar,
+    goal: Callable,
+    cost: Callable,
+    scheme: Scheme | None = None,
 ) -> Optimum:
     """The inputs that take the system from (q, xi) to goal(q, p) = 0 at least cost(q, xi, u).
 
@@ -102,7 +110,7 @@ def optimal_control(
     )
 
 
-def optimal_path(system: System, q: Any, *, u: Any, h: Any, goal: Callable, cost: Callable) -> Optimum:
+def optimal_path(system: System, q: Coordinates, *, u: ArrayLike, h: Scalar, goal: Callable, cost: Callable) -> Optimum:
     """The velocities xi^D = u_k that take the system from q to goal(q) = 0 at least cost(q, u), by (D1) alone.
 
     For cost |u|^2 these are sub-Riemannian geodesics: optimal motions under the constraint, which "should not be
@@ -146,7 +154,7 @@ class Dynamic(Stage):
         return self.actuated(u), State(*self._node(x), xi)
 
     @jax.jit  # traced once for all that needs it
-    def _advanced(self, h: Array, x: Array, w: Array) -> tuple[Array, Any, Array]:
+    def _advanced(self, h: Array, x: Array, w: Array) -> tuple[Array, State, Array]:
         """The scheme's residual, the state it advances to, and xi."""
         z = w[: -self.inputs]
         system, state = self.start_of(x, z[: self.rank], w[-self.inputs :])
@@ -187,7 +195,7 @@ class Kinematic(Stage):
         return jnp.asarray(self.target(x))
 
 
-def _inputs(u: Any) -> Array:
+def _inputs(u: ArrayLike) -> Array:
     u = jnp.asarray(u, float)
     if u.ndim != 2 or not u.size:
         raise InputError(f"u must have one row a step and one column an input; got shape {u.shape}.")

@@ -58,7 +58,7 @@ class String(Line, System):
         return self.points - 1 + (2 if isinstance(self.front, Free) else -2 if self.hung else 0)
 
     @property
-    def clock(self) -> int | None:
+    def clock(self) -> int | None:  # type: ignore[override]
         return 2 * self.points if isinstance(self.front, Driven) else None
 
     @property

@@ -179,7 +179,7 @@ def wanted(one_forms: np.ndarray, b: np.ndarray, free: Any, coordinates: Sequenc
     return Graph(chosen, tuple(i for i in range(size) if i not in chosen))
 
 
-def _index(one: Any, size: int, coordinates: Sequence[str]) -> int:
+def _index(one: int | str, size: int, coordinates: Sequence[str]) -> int:
     if isinstance(one, str):
         if one not in coordinates:
             known = f"its coordinates are {', '.join(coordinates)}" if coordinates else "no coordinates= are named"

@@ -5,7 +5,7 @@ and `from_quasivelocities` its field is one of u_{m+1}..u_n and its slip 1; in `
 picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do this to a system that is there already.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 import jax
@@ -13,11 +13,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes, wanted
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, described
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, described
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System, Wrapper
 
@@ -30,7 +31,7 @@ def from_quasivelocities(
     structure: Callable | None = None,
     slip: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
     """A system from l(q, xi) and frame(q); force(q, xi) is an n-covector in the frame.
@@ -57,7 +58,7 @@ def from_velocities(
     *,
     slip: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
     """A system from L(q, qdot) and frame(q); force(q, qdot) is a covector in coordinates.
@@ -80,8 +81,8 @@ def from_constraints(
     *,
     b: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
-    free: Any = None,
+    params: PyTree = None,
+    free: Callable | Iterable[str | int] | None = None,
     **description: Unpack[Words],
 ) -> System:
     """A system from L(q, qdot) and the constraint A(q) qdot = b(q); its frame is built. force(q, qdot): a covector.
@@ -128,11 +129,11 @@ class FromQuasivelocities(DescribedSystem):
     rank: int  # type: ignore[misc]
     l_of: Callable
     frame_of: Callable
-    structure_of: Any = static(default=None)
-    slip_of: Any = static(default=None)
-    force_of: Any = static(default=None)
+    structure_of: Callable | None = static(default=None)
+    slip_of: Callable | None = static(default=None)
+    force_of: Callable | None = static(default=None)
     params: Any = None
-    description: Any = static(default=NOTHING)
+    description: Description = static(default=NOTHING)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return _call(self.l_of, self.params, q, xi)
@@ -164,10 +165,10 @@ class FromVelocities(DescribedSystem):
     rank: int  # type: ignore[misc]
     L_of: Callable
     frame_of: Callable
-    slip_of: Any = static(default=None)
-    force_of: Any = static(default=None)
+    slip_of: Callable | None = static(default=None)
+    force_of: Callable | None = static(default=None)
     params: Any = None
-    description: Any = static(default=NOTHING)
+    description: Description = static(default=NOTHING)
 
     def in_velocities(self, q: Array, v: Array) -> Array:
         """L(q, v)."""
@@ -192,9 +193,9 @@ class FromConstraints(DescribedSystem):
     L_of: Callable
     A_of: Callable
     b_of: Any = static(default=None)
-    force_of: Any = static(default=None)
+    force_of: Callable | None = static(default=None)
     params: Any = None
-    description: Any = static(default=NOTHING)
+    description: Description = static(default=NOTHING)
     free: Any = static(default=None)
     choice: Any = None
     weights: Any = None

@@ -75,11 +75,11 @@ def described(words: Mapping[str, Any]) -> Description:
     return Description(**frozen)
 
 
-def _all_are(kind: type, values: Any) -> bool:
+def _all_are(kind: type, values: Sequence) -> bool:
     return all(isinstance(one, kind) for one in values)
 
 
-def call(function: Callable, params: Any, *arguments: Any) -> Any:
+def call(function: Callable, params: object, *arguments: Any) -> Any:
     """function(*arguments), with the system's params as last argument if it has any."""
     return function(*arguments) if params is None else function(*arguments, params)
 
@@ -124,12 +124,12 @@ class DescribedSystem(System):
     def invariants(self) -> dict[str, Invariant]:
         return {name: self._kept(of) for name, of in self._said.invariants}
 
-    def _kept(self, of: Any) -> Invariant:
+    def _kept(self, of: Callable) -> Invariant:
         """As the user declared it: it rests on no method that a subclass could have replaced."""
         function, kept = (of.function, of.kept) if isinstance(of, Invariant) else (of, "continuous")
         return Invariant(partial(self._functions, function), kept, ())
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array) -> list[np.ndarray]:
         """What films draw."""
         if self._said.shapes is None:
             raise AttributeError("no shapes were given", name="shapes", obj=self)

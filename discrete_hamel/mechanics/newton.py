@@ -1,12 +1,12 @@
 """One small nonlinear solve: Newton with an autodiff Jacobian -> root, Report."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.pytrees import Pytree
 
 Equations = Callable[[Array], Array]
@@ -27,7 +27,9 @@ class Report(Pytree):
     residual: Array
 
 
-def root(residual: Equations, guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0) -> tuple[Array, Report]:
+def root(
+    residual: Equations, guess: Array, negligible: float = NEGLIGIBLE, beside: Scalar = 0.0
+) -> tuple[Array, Report]:
     """z with residual(z) = 0, found from `guess`, and its Report; `negligible` is what may be left out (`finished`).
 
     `beside` is the size of other numbers that the residual rounds off: what z are changes of.
@@ -61,7 +63,7 @@ def _dense(linear: Equations, value: Array) -> Array:
 
 
 def newton(
-    residual: Equations, guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
+    residual: Equations, guess: Array, negligible: float = NEGLIGIBLE, beside: Scalar = 0.0
 ) -> tuple[Array, Report]:
     """Newton's iteration, ended by `finished`; what round-off is, it takes from the guess and what came of it.
 

@@ -12,9 +12,10 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
+from discrete_hamel._support.arrays import Coordinates, PyTree, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, described
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, described
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.newton import newton
 from discrete_hamel.mechanics.system import System
@@ -87,7 +88,7 @@ def nonlinear(
     m: int,
     *,
     force: Callable | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> NonlinearSystem:
     """A system from L(q, qdot) and velocities qdot = psi(q, z), z in R^m; force(q, qdot) is a covector in coordinates.
@@ -107,7 +108,7 @@ def nonlinear(
 
 
 def from_nonlinear_constraints(
-    L: Callable, C: Callable, *, force: Callable | None = None, params: Any = None, **description: Unpack[Words]
+    L: Callable, C: Callable, *, force: Callable | None = None, params: PyTree = None, **description: Unpack[Words]
 ) -> NonlinearSystem:
     """A system from L(q, qdot) and constraints C(q, qdot) = 0 with independent rows.
 
@@ -132,9 +133,9 @@ class FromNonlinear(DescribedSystem, NonlinearSystem):
     rank: int  # type: ignore[misc]
     L_of: Callable
     velocity_of: Callable
-    force_of: Any = static(default=None)
-    params: Any = None
-    description: Any = static(default=NOTHING)
+    force_of: Callable | None = static(default=None)
+    params: PyTree = None
+    description: Description = static(default=NOTHING)
 
     def lagrangian(self, q: Array, v: Array) -> Array:
         return _call(self.L_of, self.params, q, v)
@@ -167,9 +168,9 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
 
     L_of: Callable
     C_of: Callable
-    force_of: Any = static(default=None)
-    params: Any = None
-    description: Any = static(default=NOTHING)
+    force_of: Callable | None = static(default=None)
+    params: PyTree = None
+    description: Description = static(default=NOTHING)
     chart: Any = None
 
     @property
@@ -189,7 +190,7 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
         value = _call(self.C_of, self.params, q, v)
         return jnp.stack([jnp.asarray(row, float) for row in value]) if isinstance(value, list | tuple) else value
 
-    def around(self, q: Any, v: Any) -> "FromNonlinearConstraints":
+    def around(self, q: Coordinates, v: Velocities) -> "FromNonlinearConstraints":
         """The system with coordinates z about the state (q, v), where z = 0; a state off the constraint is refused."""
         if any(isinstance(a, jax.core.Tracer) for a in (q, v)):
             raise InputError("the coordinates z are chosen at a state, and this one is traced by jax: choose outside.")

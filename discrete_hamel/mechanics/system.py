@@ -54,10 +54,10 @@ def _inherited(declare: Callable, base: type) -> Callable:
     """`declare`, the method `invariants` of `base`, without what a subclass's own methods make untrue."""
 
     @wraps(declare)
-    def invariants(self: Any) -> dict[str, Invariant]:
+    def invariants(self: System) -> dict[str, Invariant]:
         changed = overridden(type(self), base)
 
-        def holds(declared: Any) -> bool:
+        def holds(declared: Callable) -> bool:
             assumes = getattr(declared, "assumes", None)  # a plain function says nothing: it assumes everything
             return not (changed if assumes is None else changed & {*assumes})
 
@@ -93,9 +93,9 @@ class System(Pytree):
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
     units: ClassVar[Mapping[str, str]] = {}  # by name: of coordinates, velocities, parameters, invariants; see units.py
     in_velocities: ClassVar[Any] = None  # L(q, v), where the Lagrangian is given so: then no frame has to be inverted
-    clock: ClassVar[Any] = None  # index of the coordinate that is time, t' = 1, if there is one
+    clock: ClassVar[int | None] = None  # index of the coordinate that is time, t' = 1, if there is one
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         for name, behind in MAPS.items():
             newest = next(one for one in cls.__mro__ if {name, *behind} & vars(one).keys())

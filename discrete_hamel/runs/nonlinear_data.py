@@ -1,7 +1,5 @@
 """What is asked of the initial state of a system with nonlinear constraints, before anything is traced."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -48,7 +46,7 @@ def _length(name: str, value: Array, n: int) -> None:
 
 
 def _shapes(system: NonlinearSystem, q: Array) -> None:
-    m: Any = getattr(system, "rank", None)
+    m = getattr(system, "rank", None)
     n = len(q)
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
         raise InputError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")

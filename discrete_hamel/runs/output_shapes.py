@@ -1,5 +1,6 @@
 """The shapes of what a system's functions return, before anything is computed; with many coordinates, the values."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -47,7 +48,7 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
     return n, m
 
 
-def refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Any, *arguments: Any) -> None:
+def refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Callable, *arguments: object) -> None:
     """Refuses a function that returns another shape than it should for these sizes."""
     got = _shape(name, function, *arguments).shape
     if got != want:
@@ -55,7 +56,7 @@ def refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Any, *a
         raise InputError(f"{name} must return {meaning} for {sizes}; got shape {got}.")
 
 
-def step_density(h: Any, q: Array, xi: Array) -> None:
+def step_density(h: Callable, q: Array, xi: Array) -> None:
     """Refuses a step h(q, xi) that is not one number, or not positive at the start."""
     if (shape := _shape("h(q, xi)", h, q, xi).shape) != ():
         raise InputError(f"h(q, xi) must return one number, the step's size; it returns shape {shape}.")
@@ -64,7 +65,7 @@ def step_density(h: Any, q: Array, xi: Array) -> None:
         raise InputError(f"h(q, xi) is {float(size):g} at the start; the step's size must be positive and finite.")
 
 
-def _shape(name: str, function: Any, *arguments: Any) -> Any:
+def _shape(name: str, function: Callable, *arguments: object) -> Any:
     """Shape and type of what a function of a system returns: one array of real numbers, or a sentence."""
     with explained(name):
         value = jax.eval_shape(function, *arguments)

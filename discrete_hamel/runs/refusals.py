@@ -6,7 +6,6 @@ numbers, and `trajectory.refusal()` is the very sentence of the refusal outside 
 """
 
 import contextlib
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +13,7 @@ from jax import Array
 
 from discrete_hamel.mechanics.manifold import off_manifold, slack
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.systems._blocks.parameters import demanded
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size; as in `validation`
@@ -28,7 +28,7 @@ SENTENCES = {
 }
 
 
-def marks(system: System, scheme: Any, q: Array, xi: Array, h: Array, v: Any) -> Array:
+def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None) -> Array:
     """The codes of what is wrong with a run's data, summed; xi with all n components, v if that was given."""
     numbers = [leaf for leaf in jax.tree.leaves((system, scheme, q, xi)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
     finite = [jnp.all(jnp.isfinite(leaf)) for leaf in numbers]
@@ -47,7 +47,7 @@ def sentences(refused: int) -> tuple[str, ...]:
     return tuple(sentence for code, sentence in SENTENCES.items() if refused & code)
 
 
-def _off_constraint(system: System, q: Array, xi: Array, v: Any) -> Array:
+def _off_constraint(system: System, q: Array, xi: Array, v: Array | None) -> Array:
     """Whether xi^U is not the slip, or v not in the span of the frame; NaN counts elsewhere."""
     slip = system.slip(q)  # none of a nonlinear system, whose xi is z
     size = jnp.maximum(jnp.max(jnp.abs(xi)), jnp.max(jnp.abs(slip), initial=0.0))

@@ -1,12 +1,15 @@
 """simulate: one verb that joins a System, a Scheme and initial data into a Trajectory."""
 
 import warnings
-from contextlib import closing, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext
+from datetime import timedelta
 from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -28,19 +31,19 @@ _warned_of_float32 = False
 
 def simulate(
     system: System,
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     *,
-    v: Any = None,
-    h: Any,
+    v: Velocities | None = None,
+    h: Scalar | Callable[[Array, Array], Scalar],
     steps: int,
     scheme: Scheme | None = None,
     save_every: int = 1,
     on_failure: str = "raise",
     progress: bool = True,
-    store: Any = None,
+    store: PathLike | None = None,
     resume: bool = False,
-    checkpoint_every: Any = None,
+    checkpoint_every: int | float | timedelta | None = None,
     compiled: bool = True,
 ) -> Trajectory:
     """The trajectory from (q, xi), or (q, v = qdot), over `steps` steps of size h.
@@ -115,8 +118,8 @@ def simulate(
 
 
 def _record(
-    store: Any, system: System, scheme: Scheme, q: Array, xi: Array, h: Array, save_every: int, *how: Any
-) -> Any:
+    store: PathLike | None, system: System, scheme: Scheme, q: Array, xi: Array, h: Array, save_every: int, *how: Any
+) -> AbstractContextManager:
     """What the run is kept in, as a context: memory, or a store that is closed whatever happens."""
     if store is None:
         return nullcontext(Memory(system, scheme, h, save_every, how[0]))

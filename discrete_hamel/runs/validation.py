@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained, floats, short
@@ -26,7 +27,7 @@ SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singu
 ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
 
 
-def traced(*things: Any) -> bool:
+def traced(*things: PyTree) -> bool:
     """Whether jax traces any leaf: then values cannot be looked at, and only shapes are checked."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(things))
 
@@ -34,7 +35,7 @@ def traced(*things: Any) -> bool:
 def canonical(tree: Any) -> Any:
     """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
 
-    def leaf(path: Any, value: Any) -> Any:
+    def leaf(path: tuple, value: object) -> object:
         if isinstance(value, bool | np.bool_):
             return jnp.asarray(value)
         try:
@@ -49,7 +50,7 @@ def canonical(tree: Any) -> Any:
     return jax.tree_util.tree_map_with_path(leaf, tree)
 
 
-def vector(name: str, value: Any) -> Array:
+def vector(name: str, value: object) -> Array:
     """A finite one-dimensional float array, or a sentence."""
     array = floats(name, value)
     if array.ndim != 1:
@@ -63,7 +64,7 @@ def vector(name: str, value: Any) -> Array:
     return array
 
 
-def step_size(h: Any) -> Array:
+def step_size(h: object) -> Array:
     """A finite step different from zero; negative steps run back in time."""
     array = floats("h", h)
     if array.ndim:
@@ -84,7 +85,7 @@ def count(name: str, value: Any, least: int) -> int:
     return number
 
 
-ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0}  # it runs once, so that compiling is what it costs
+ONCE: dict[str, int] = {"xla_backend_optimization_level": 0}  # it runs once, so that compiling is what it costs
 
 
 @partial(jax.jit, compiler_options=ONCE)
@@ -108,7 +109,7 @@ def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     }
 
 
-def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
+def initial_data(system: System, q: ArrayLike, xi: Any, v: Any) -> tuple[System, Array, Array]:
     """The system ready at q, q, and xi with all n components, checked; `_facts` says how where q is long."""
     q = vector("q", q)
     if (xi is None) == (v is None):

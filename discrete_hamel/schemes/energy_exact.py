@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics.gibbs_appell import covector, directions, energy
@@ -43,7 +44,7 @@ class Gonzalez(Pytree):
     negligible = 0.0
     weighted = True
 
-    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Any = 1.0) -> Array:
+    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Scalar = 1.0) -> Array:
         """Dbar H from grad H at `points` of the segment, dz, H1 - H0, |h| (|H0| + |H1|), and the diagonal of W."""
         midpoint, along = gradients[0], weights * change
         size = change @ along
@@ -73,7 +74,7 @@ class MeanValue(Pytree):
     def points(self) -> np.ndarray:
         return (1 + np.polynomial.legendre.leggauss(self.number)[0]) / 2
 
-    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Any = 1.0) -> Array:
+    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Scalar = 1.0) -> Array:
         return jnp.asarray(np.polynomial.legendre.leggauss(self.number)[1] / 2) @ gradients
 
 
@@ -90,7 +91,7 @@ class EnergyExact(Scheme):
     points), or Gonzalez(), exact at any step for which Newton's method converges.
     """
 
-    gradient: Any = MeanValue()
+    gradient: MeanValue | Gonzalez = MeanValue()
 
     order = 2
     symmetric = True
@@ -213,7 +214,7 @@ class NonlinearEnergyExact(Scheme):
     does add up as a random walk.
     """
 
-    gradient: Any
+    gradient: MeanValue | Gonzalez
 
     order = 2
     symmetric = True

@@ -1,6 +1,6 @@
 """The discrete Hamel scheme in frames that follow the constraints: each interval has its own, and none degenerates."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -108,7 +108,7 @@ class FollowingHamel(Scheme):
         return x, q1, (1 - self.tau) * state.q + self.tau * q1
 
 
-def _rows(system: System) -> Any:
+def _rows(system: System) -> FromConstraints:
     found = constrained(system)
     assert found is not None
     return found

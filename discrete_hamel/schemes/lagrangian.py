@@ -63,9 +63,9 @@ class _Lagrangian(Scheme):
     order = 2
     symmetric = True
     changes = ("q",)
-    conserves: ClassVar[Any] = ("angular momentum",)
+    conserves: ClassVar[tuple[str, ...]] = ("angular momentum",)
 
-    def check(self, system: System, q: Array) -> None:
+    def check(self, system: Any, q: Array) -> None:
         refuse_dependent(system, q, type(self).__name__)
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
@@ -125,7 +125,7 @@ class Rattle(_Lagrangian):
     conserves = ("holonomic constraint", "angular momentum")
     reference = "Andersen (1983); Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), VII.1 (1.26)"
 
-    def check(self, system: System, q: Array) -> None:
+    def check(self, system: Any, q: Array) -> None:
         super().check(system, q)
         if getattr(system, "constraint", None) is not None:
             _on_and_along(system, q)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.frames import left_inverse
@@ -61,15 +62,15 @@ class Principle(Scheme):
     (6, 3)
     """
 
-    lagrangian: Any = static(default=None)
-    point: Any = 0.5  # type: ignore[misc]  # of every Scheme; a number here too
-    reconstruction: Any = static(default=None)
-    variation: Any = static(default="hamel")
+    lagrangian: Callable | None = static(default=None)
+    point: float = 0.5  # type: ignore[misc]  # of every Scheme; a number here too
+    reconstruction: Callable | None = static(default=None)
+    variation: Callable | str = static(default="hamel")
     two_point: Any = static(default=None)
-    constraint: Any = static(default=None)
+    constraint: Callable | None = static(default=None)
     staggered: bool = False
-    params: Any = None
-    own_point: Any = static(default=None)  # `point` where it is a function; then the number is 1/2
+    params: PyTree = None
+    own_point: Callable | None = static(default=None)  # `point` where it is a function; then the number is 1/2
 
     order = property(lambda self: getattr(self.instance, "order", None))
     symmetric = property(lambda self: getattr(self.instance, "symmetric", None))
@@ -127,7 +128,7 @@ class Principle(Scheme):
 
     # --- the four functions ---
 
-    def _asked(self, part: Callable, *arguments: Any) -> Any:
+    def _asked(self, part: Callable, *arguments: PyTree) -> Array:
         return part(*arguments) if self.params is None else part(*arguments, self.params)
 
     def at(self, q0: Array, q1: Array) -> Array:

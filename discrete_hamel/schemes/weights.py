@@ -1,7 +1,5 @@
 """Weights of symmetric compositions, as data: a step h becomes steps gamma_1 h, ..., gamma_s h of the base scheme."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -16,7 +14,7 @@ class Weights(Pytree):
     `half` holds gamma_1..gamma_{(s+1)/2}; the middle one is made from the others, so that the sum is 1.
     """
 
-    half: Any
+    half: Array | tuple[float, ...]
     order: int
     source: str
 
@@ -78,9 +76,7 @@ def suzuki(order: int) -> Weights:
 # Decimals as published; the tests check the order conditions to round-off.
 
 MCLACHLAN_4 = Weights(
-    (0.28, 0.62546642846767004501, -0.81093285693534009002),
-    4,
-    "McLachlan, SIAM J. Sci. Comput. 16 (1995) 151: 5 steps",
+    (0.28, 0.62546642846767004501, -0.81093285693534009002), 4, "McLachlan, SIAM J. Sci. Comput. 16 (1995) 151: 5 steps"
 )
 YOSHIDA_6 = Weights(
     (

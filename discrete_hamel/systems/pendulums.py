@@ -67,7 +67,7 @@ class SphericalPendulum(System):
     def check(self) -> None:
         parameters.positive(self, "mass", "length")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The rod, as the body sees it: its azimuth is that of gamma."""
         return [outlines.rod(np.zeros(3), self.length * np.asarray(q) * np.array([-1.0, 1.0, 1.0]))]
 
@@ -143,7 +143,7 @@ class NSpherePendulum(System):
         if self.dimension < 2:
             raise InputError(f"the parameter dimension of NSpherePendulum must be at least 2; it is {self.dimension}.")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The rod, as the body sees it, in the first, second and last coordinate."""
         return [outlines.rod(np.zeros(3), self.length * np.asarray(q)[[0, min(1, self.dimension - 2), -1]])]
 

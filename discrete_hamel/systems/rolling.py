@@ -1,5 +1,6 @@
 """Convex bodies that roll without slipping on a horizontal plane: what all of them have in common."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
@@ -106,7 +107,7 @@ class Rolling(System):
             "trace of R^T R": Invariant(attitude_trace, "exact", ("frame",)),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot: the plane's motions."""
         return {
             "translation along x": lambda q: jnp.zeros(11).at[9].set(1.0),
@@ -114,7 +115,7 @@ class Rolling(System):
             "rotation about the vertical": turn_of_the_plane,
         }
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The body's surface in space, and its contact."""
         q = np.asarray(q, float)
         attitude, gamma = q[:9].reshape(3, 3), q[6:9]

@@ -1,8 +1,8 @@
 """Branches of relative equilibria, followed by their arc length, which passes the folds where a parameter turns."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,9 +10,11 @@ import numpy as np
 from jax import Array
 from scipy.optimize import brentq
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import RANK, SOLVED, Point, Sought, least
 from discrete_hamel.analysis.equilibria.held_quantities import (
+    Quantity,
     conditions_of,
     function_named,
     is_parameter,
@@ -59,14 +61,14 @@ class Branch:
     def __getitem__(self, index: int) -> RelativeEquilibrium:
         return self.points[index]
 
-    def values(self, name: Any) -> np.ndarray:
+    def values(self, name: Quantity) -> np.ndarray:
         """A coordinate, velocity, invariant, function of (q, xi), or the parameter that varies, at each point."""
         if name == self._curve.parameter:
             return np.array([self._curve.unit * place.value for place in self._places])
         pairs = zip(self.systems, self.points, strict=True)
-        return np.array([float(_function(system, name, at.q, at.xi)(at.q, at.xi)) for system, at in pairs])
+        return np.array([_value(system, name, at) for system, at in pairs])
 
-    def folds(self, name: Any) -> list[RelativeEquilibrium]:
+    def folds(self, name: Quantity) -> list[RelativeEquilibrium]:
         """The points at which that quantity is stationary along the branch, to round-off."""
         slopes = [self._curve.slope(place, name) for place in self._places]
         found = []
@@ -87,14 +89,14 @@ class Branch:
 
 def branch(
     system: System,
-    q: Any,
-    xi: Any = None,
-    along: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
+    along: Quantity | None = None,
     *,
-    v: Any = None,
+    v: Velocities | None = None,
     length: float,
     count: int,
-    hold: Iterable[Any] = (),
+    hold: Iterable[Quantity] = (),
     symmetries: Symmetries = None,
 ) -> Branch:
     """Relative equilibria by continuation in arc length, from the one nearest to (q, xi), in `count` steps.
@@ -123,9 +125,10 @@ def branch(
     first = relative_equilibrium(system, q, xi, hold=hold, symmetries=symmetries)
     select, hold = phase_space.chosen(system, symmetries, q), tuple(hold)
     values = tuple(value for _, value in conditions_of(system, hold, jnp.asarray(first.q), jnp.asarray(first.xi)))
-    name = along if is_parameter(system, along) else None
-    unit = 1.0 if name is None else abs(float(parameter_value(system, name))) or 1.0
-    start = 0.0 if name is None else float(parameter_value(system, name)) / unit
+    name = along if isinstance(along, str) and is_parameter(system, along) else None
+    given = None if name is None else float(parameter_value(system, name))
+    unit = 1.0 if given is None else abs(given) or 1.0
+    start = 0.0 if given is None else given / unit
     curve = _Curve(system, select, hold, values, len(q), reachable(system, q), name, unit)
     x = np.asarray(phase_space.joined(system, first.q, first.xi))
     place = curve.place(x, np.array(list(first.group.values())), start, None)
@@ -137,8 +140,9 @@ def branch(
     return Branch(curve, abs(float(length)), places)
 
 
-def _function(system: System, name: Any, q: Any, xi: Any) -> Callable[[Any, Any], Any]:
-    return function_named(system, name, jnp.asarray(q), jnp.asarray(xi))
+def _value(system: System, name: Quantity, at: RelativeEquilibrium) -> float:
+    q, xi = jnp.asarray(at.q), jnp.asarray(at.xi)
+    return float(function_named(system, name, q, xi)(q, xi))
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -250,13 +254,13 @@ class _Curve(NamedTuple):
             f"q = {np.round(place.x[: self.coordinates], 6).tolist()} in steps of {length:g}; take shorter ones."
         )
 
-    def slope(self, place: Place, name: Any) -> float:
+    def slope(self, place: Place, name: Quantity) -> float:
         """The derivative of a quantity by the arc length."""
         n = len(place.x)
         if name == self.parameter and name is not None:
             return float(place.ahead[n])
 
-        def of_x(x: Any, value: Any) -> Any:
+        def of_x(x: Array, value: Array) -> Array:
             system = self.system
             if self.parameter is not None:
                 system = with_parameter(system, self.parameter, self.unit * value)

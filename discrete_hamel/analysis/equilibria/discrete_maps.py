@@ -1,7 +1,5 @@
 """A step of a scheme as a map of (q, xi^D) at the nodes, and of what else the scheme remembers."""
 
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array
 
@@ -14,7 +12,7 @@ NODE = ("q", "p", "xi")  # p is mu(q, xi), and the state's xi only where Newton 
 ROUNDED = ("low",)  # what sums round off and compensated schemes carry on: no part of the map
 
 
-def remembered(state: Any) -> list[str]:
+def remembered(state: State) -> list[str]:
     """The fields of a state beyond (q, p, xi): a reaction, say."""
     names = list(getattr(type(state), "__dataclass_fields__", ()))
     if not set(NODE) <= set(names):
@@ -30,13 +28,13 @@ def started(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
     return packed(system, scheme, _start(system, scheme, h, x))
 
 
-def packed(system: System, scheme: Scheme, state: Any) -> Array:
+def packed(system: System, scheme: Scheme, state: State) -> Array:
     """y = (q, xi^D, memory) of a state."""
     velocity = scheme.velocity(system, state)[: system.rank]
     return jnp.concatenate([state.q, velocity, *(getattr(state, name).ravel() for name in remembered(state))])
 
 
-def unpacked(system: System, scheme: Scheme, h: Array, y: Array, coordinates: int) -> Any:
+def unpacked(system: System, scheme: Scheme, h: Array, y: Array, coordinates: int) -> State:
     """The state of y, which begins with so many coordinates."""
     state = _start(system, scheme, h, y[: coordinates + system.rank])
     at = coordinates + system.rank

@@ -1,6 +1,6 @@
 """Newton's method for relative equilibria: damped, on the leaf of the constraint, idle along the symmetry."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -116,7 +116,7 @@ class Sought(NamedTuple):
         lifts = phase_space.orbits(ask.symmetries, ask.system, y[:nodes])
         return np.concatenate([lifts, np.zeros((len(y) - nodes, lifts.shape[1]))])
 
-    def stepped(self, point: Point, goal: Any = 0.0, shortest: float = SHORTEST) -> Point | None:
+    def stepped(self, point: Point, goal: np.ndarray | float = 0.0, shortest: float = SHORTEST) -> Point | None:
         """The point after a Newton step towards missed = goal, shortened until it comes nearer; None if it does not."""
         if not np.all(np.isfinite(point.missed)) or not np.all(np.isfinite(point.at.by_point)):
             return None

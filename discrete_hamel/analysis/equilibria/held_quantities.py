@@ -2,28 +2,30 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 
-Held = Iterable[Any] | Mapping[Any, Any]  # names, or functions of (q, xi); as a mapping, with the values wanted
-Condition = tuple[Callable[[Array, Array], Array], float]
+Function = Callable[[Array, Array], Array]  # of (q, xi)
+Quantity = str | Function
+Held = Iterable[Quantity] | Mapping[Quantity, float | None]  # as a mapping, with the values wanted
+Condition = tuple[Function, float]
 
 
 def _entry(q: Array, xi: Array, of: int, index: int) -> Array:
     return (q, xi)[of][index]
 
 
-def _names(system: System, q: Array, xi: Array) -> dict[str, Callable[[Array, Array], Array]]:
+def _names(system: System, q: Array, xi: Array) -> dict[str, Function]:
     """What has a name: entries of q and xi by theirs, or where they have none as q[0] and xi[0]; and invariants."""
-    found: dict[str, Any] = {}
+    found: dict[str, Function] = {}
     for of, (names, letter, values) in enumerate(((system.coordinates, "q", q), (system.velocities, "xi", xi))):
         for index in range(len(values)):
             name = names[index] if index < len(names) else f"{letter}[{index}]"
@@ -31,7 +33,7 @@ def _names(system: System, q: Array, xi: Array) -> dict[str, Callable[[Array, Ar
     return found | dict(system.invariants())
 
 
-def function_named(system: System, name: Any, q: Array, xi: Array) -> Callable[[Array, Array], Array]:
+def function_named(system: System, name: Quantity, q: Array, xi: Array) -> Function:
     """What a name in `hold` means, as a function of (q, xi)."""
     if callable(name):
         return name
@@ -69,7 +71,7 @@ def held_values(
     return off, np.array([np.asarray(slope) for _, slope in pairs]).reshape(len(pairs), len(y))
 
 
-def is_parameter(system: System, name: Any) -> bool:
+def is_parameter(system: System, name: Quantity | None) -> bool:
     """Whether a name is that of a number on which the system depends: a field of it, or an entry of its `params`."""
     if not isinstance(name, str):
         return False
@@ -78,7 +80,7 @@ def is_parameter(system: System, name: Any) -> bool:
     return bool(found) and np.ndim(found[0]) == 0
 
 
-def with_parameter(system: System, name: str, value: Any) -> System:
+def with_parameter(system: System, name: str, value: Scalar) -> System:
     """The system with another value of a parameter."""
     given = getattr(system, "params", None)
     if isinstance(given, Mapping) and name in given:
@@ -86,7 +88,7 @@ def with_parameter(system: System, name: str, value: Any) -> System:
     return system.replace(**{name: value})
 
 
-def parameter_value(system: System, name: str) -> Any:
+def parameter_value(system: System, name: str) -> Scalar:
     """The value of a parameter."""
     given = getattr(system, "params", None)
     return given[name] if isinstance(given, Mapping) and name in given else getattr(system, name)

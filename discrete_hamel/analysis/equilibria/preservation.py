@@ -1,16 +1,18 @@
 """[HE] Theorem 5.3 asked of any scheme and step: are relative equilibria and their stability types kept?"""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import KeptMotion, kept_motion
 from discrete_hamel.analysis.equilibria.linearisations import Stability
 from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.relative_equilibria import asked
-from discrete_hamel.analysis.equilibria.spectra import half, refuse_moving
+from discrete_hamel.analysis.equilibria.spectra import Half, half, refuse_moving
 from discrete_hamel.analysis.equilibria.steady_equations import left_over, nearest_group
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
 from discrete_hamel.mechanics.system import System
@@ -62,7 +64,14 @@ class Preservation(NamedTuple):
 
 
 def structural_stability(
-    system: System, q: Any, xi: Any, scheme: Scheme, h: Any, *, v: Any = None, symmetries: Symmetries = None
+    system: System,
+    q: Coordinates,
+    xi: Quasivelocities,
+    scheme: Scheme,
+    h: Scalar,
+    *,
+    v: Velocities | None = None,
+    symmetries: Symmetries = None,
 ) -> Preservation:
     """Whether a scheme with step h keeps a relative equilibrium of (H), the dimension of its family, and its type.
 
@@ -80,7 +89,7 @@ def structural_stability(
     h, point, continuous = checks.step_size(h), *_steady(system, q, xi, symmetries)
     words = reachable(system, q)
 
-    def with_step(step: Any) -> tuple[Sought, KeptMotion]:
+    def with_step(step: Array) -> tuple[Sought, KeptMotion]:
         ask, y = asked(system, point.y[: len(q)], point.y[len(q) :], scheme, step, symmetries)
         sought = Sought(ask, [], words)
         return sought, kept_motion(sought, y, point.group)
@@ -107,7 +116,7 @@ def structural_stability(
     return Preservation(repr(scheme), float(h), found.residual, slope, lost, dimensions, types)
 
 
-def _steady(system: System, q: Any, xi: Any, symmetries: Symmetries) -> tuple[Point, Any]:
+def _steady(system: System, q: Array, xi: Array, symmetries: Symmetries) -> tuple[Point, Half]:
     """The relative equilibrium of (H) that is given, to round-off, and its linearisation."""
     ask, y = asked(system, q, xi, None, None, symmetries)
     sought = Sought(ask, [], reachable(system, q))

@@ -1,19 +1,21 @@
 """Relative equilibria: motions that are orbits of a one-parameter group, of (H) and of a scheme's map."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.held_quantities import (
     Held,
+    Quantity,
     conditions_of,
     function_named,
     is_parameter,
@@ -48,14 +50,14 @@ class RelativeEquilibrium(NamedTuple):
 
 def relative_equilibrium(
     system: System,
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     *,
-    v: Any = None,
+    v: Velocities | None = None,
     hold: Held = (),
     symmetries: Symmetries = None,
     scheme: Scheme | None = None,
-    h: Any = None,
+    h: Scalar | None = None,
 ) -> RelativeEquilibrium:
     """The relative equilibrium nearest to (q, xi): qdot and xidot are those of a one-parameter group of symmetries.
 
@@ -101,13 +103,13 @@ def result(sought: Sought, found: Point) -> RelativeEquilibrium:
 
 def family(
     system: System,
-    q: Any,
-    xi: Any,
-    along: Any,
+    q: Coordinates,
+    xi: Quasivelocities,
+    along: Quantity,
     values: Iterable[float],
     *,
-    v: Any = None,
-    hold: Iterable[Any] = (),
+    v: Velocities | None = None,
+    hold: Iterable[Quantity] = (),
     symmetries: Symmetries = None,
 ) -> list[RelativeEquilibrium]:
     """Relative equilibria by continuation: `along` takes each of the values in turn.
@@ -125,17 +127,17 @@ def family(
     given = system
     system, q, xi = checks.initial_data(system, q, xi, v)
     kept = {name: float(function_named(system, name, q, xi)(q, xi)) for name in hold}
-    varied = is_parameter(given, along)
+    parameter = along if isinstance(along, str) and is_parameter(given, along) else None
     for value in values:
-        here = with_parameter(given, along, value) if varied else given
-        wanted = kept if varied else kept | {along: value}
+        here = given if parameter is None else with_parameter(given, parameter, value)
+        wanted = kept | {along: value} if parameter is None else kept
         found.append(relative_equilibrium(here, q, xi, hold=wanted, symmetries=symmetries))
         q, xi = found[-1].q, found[-1].xi[: system.rank]
     return found
 
 
 def asked(
-    system: System, q: Any, xi: Any, scheme: Scheme | None, h: Any, symmetries: Symmetries
+    system: System, q: Coordinates, xi: Quasivelocities, scheme: Scheme | None, h: Scalar | None, symmetries: Symmetries
 ) -> tuple[Question, np.ndarray]:
     """What is asked to be steady, checked as a run would be; and y = (q, xi^D, what the scheme remembers)."""
     q = jnp.asarray(q)

@@ -1,10 +1,12 @@
 """The spectrum of a relative equilibrium: of (H), and of a scheme's step beside it."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from jax import Array
 from scipy.optimize import linear_sum_assignment
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import kept_motion
@@ -95,12 +97,12 @@ class Spectrum(NamedTuple):
 
 def spectrum(
     system: System,
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     scheme: Scheme | None = None,
-    h: Any = None,
+    h: Scalar | None = None,
     *,
-    v: Any = None,
+    v: Velocities | None = None,
     symmetries: Symmetries = None,
 ) -> Spectrum:
     """Eigenvalues, modulo the symmetry, of the linearised motion at a relative equilibrium, and of a scheme's step.
@@ -118,7 +120,7 @@ def spectrum(
     system, q, xi = checks.initial_data(system, q, xi, v)
     continuous, discrete = halves(system, q, xi, scheme, h, symmetries)
     refuse_moving(system, continuous.residual, "it has no spectrum")
-    if discrete is not None and discrete.residual > STEADY:
+    if discrete is not None and h is not None and discrete.residual > STEADY:
         raise InputError(
             f"{scheme!r} with h = {float(h):g} does not keep this relative equilibrium of {type(system).__name__}: a "
             f"step leaves the orbit of the symmetry at a rate of {discrete.residual:.1e}. "
@@ -137,7 +139,9 @@ def refuse_moving(system: System, residual: float, so: str) -> None:
         )
 
 
-def halves(system: System, q: Any, xi: Any, scheme: Any, h: Any, symmetries: Symmetries) -> tuple[Half, Half | None]:
+def halves(
+    system: System, q: Array, xi: Array, scheme: Scheme | None, h: Scalar | None, symmetries: Symmetries
+) -> tuple[Half, Half | None]:
     """The linearisations at a point modulo symmetry, of (H) and of a scheme's map; no map where (H) is not steady."""
     words = reachable(system, q)
     ask, y = asked(system, q, xi, None, None, symmetries)
@@ -159,6 +163,6 @@ def half(sought: Sought, point: Point, residual: float) -> Half:
         change, turn = sought.correction(point, -point.at.value)
         there = ask.at(point.y + change, point.group + turn)  # so near that the leaf is no matter
         noise = noise._replace(by_point=noise.by_point + np.abs(there.by_point - point.at.by_point))
-    h = None if ask.scheme is None else float(ask.h)
+    h = None if ask.h is None else float(ask.h)
     linear = modulo_symmetry(point.at, noise, point.basis, sought.orbits(point.y), ask.coordinates, h)
     return Half(linear, linear.nullity(), residual)

@@ -1,7 +1,6 @@
 """The period of one degree of freedom between two turning points, by equal angles."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -13,7 +12,7 @@ CONVERGED = 1e-11  # relative change at which doubling them ends
 RESOLVED = 1e-2  # kinetic energy, relative to the potential, below which it is found from U''
 RESTING = 1e-9  # g at a turning point, relative to its largest, at which a motion comes to rest and does not turn
 
-Curved = Callable[[np.ndarray], tuple[Any, Any, Any]]  # r -> I, U, U'' at each
+Curved = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # r -> I, U, U'' at each
 
 
 def period(curved: Curved, energy: float, low: float, high: float) -> float:
@@ -49,7 +48,9 @@ def _rests_at_an_end(g: np.ndarray, energy: float) -> bool:
     return bool(min(ends) <= RESTING * np.max(np.abs(g)) + noise)
 
 
-def _regularised(curved: Curved, energy: float, low: float, high: float, nodes: int) -> tuple[Any, Any, float]:
+def _regularised(
+    curved: Curved, energy: float, low: float, high: float, nodes: int
+) -> tuple[np.ndarray, np.ndarray, float]:
     """g in units of amp^2, I, and amp, at so many equal angles."""
     angle = np.pi * (np.arange(nodes) + 0.5) / nodes
     amplitude = 0.5 * (high - low)

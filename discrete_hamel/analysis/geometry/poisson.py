@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import NEARBY, nearby
@@ -43,7 +44,7 @@ class Integrability(NamedTuple):
         return f"{verdict}: growth {self.growth} of {self.dimension}, degree of nonholonomy {self.degree}{partly}"
 
 
-def bracket_matrix(system: System, q: Any, xi: Any) -> Array:
+def bracket_matrix(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
     """J of zdot = J(z) grad H, z = (q, p): the brackets of q and p on the constraint phase space, (N+m) x (N+m).
 
     J = [[0, Psi_D], [-Psi_D^T, C]],  C_ji = {p_j, p_i} = c^k_ij mu_k      [ND] (9), (10); van der Schaft & Maschke 1994
@@ -80,7 +81,7 @@ def _cyclic_sum(system: System, q: Array, p: Array, guess: Array) -> Array:
     return nested + jnp.transpose(nested, (1, 2, 0)) + jnp.transpose(nested, (2, 0, 1))
 
 
-def jacobiator(system: System, q: Any, xi: Any) -> Array:
+def jacobiator(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
     """{za, {zb, zc}} + cyclic of the coordinates z = (q, p): zero everywhere iff the constraint is holonomic.
 
     van der Schaft & Maschke 1994; [ND] after (10)
@@ -97,7 +98,7 @@ def jacobiator(system: System, q: Any, xi: Any) -> Array:
     return _cyclic_sum(system, q, hamel.momentum(system, q, xi)[: system.rank], xi)
 
 
-def integrable(system: System, q: Any = None) -> Integrability:
+def integrable(system: System, q: Coordinates | None = None) -> Integrability:
     """Is this constraint secretly holonomic? D near q is closed under brackets iff it is; if not, how far off is it?
 
     Without q it is asked where the `sample()` of a system of the catalogue starts.

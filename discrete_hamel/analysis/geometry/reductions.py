@@ -1,7 +1,7 @@
 """Motion along one shape variable: reduced energy, amended potential, turning points, reconstruction, shift."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jax import Array
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.analysis.geometry.period_of_oscillation import period
@@ -17,6 +18,11 @@ from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.conserved_momenta import HiddenMomenta
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.runs import validation as checks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+
 
 GRID = 2000  # intervals in which turning points are looked for
 ROUNDOFF = 1e-12  # relative kinetic energy below which the shape rests
@@ -28,7 +34,7 @@ class Shift(NamedTuple):
     period: float
     map: np.ndarray  # (N+1, N+1)
 
-    def __call__(self, q: Any, times: int = 1) -> np.ndarray:
+    def __call__(self, q: Coordinates, times: int = 1) -> np.ndarray:
         """q after so many periods, for a motion that starts on the section at a turning point."""
         return (np.linalg.matrix_power(self.map, times) @ np.append(np.asarray(q, float), 1.0))[:-1]
 
@@ -37,27 +43,27 @@ class Reduced(Pytree):
     """The system with one degree of freedom that is left when all hidden momenta have given values; see `reduced`."""
 
     constants: HiddenMomenta
-    values: Any
+    values: Array
 
     def __repr__(self) -> str:
         if checks.traced(self):
             return "Reduced, traced by jax"
         return f"Reduced motion with momenta {np.round(np.asarray(self.values), 6).tolist()} of {self.constants!r}"
 
-    def inertia(self, r: Any) -> Array:
+    def inertia(self, r: ArrayLike) -> Array:
         """K(kappa, kappa), of the horizontal field with dr(kappa) = 1."""
         return _parts(self, jnp.asarray(r, float))[0]
 
-    def potential(self, r: Any) -> Array:
+    def potential(self, r: ArrayLike) -> Array:
         """U_c = U + c G^-1 c / 2, the amended potential, G_ab = K(eta_a, eta_b).   [MD] (8.11); [QS] 6.5"""
         return _parts(self, jnp.asarray(r, float))[1]
 
-    def energy(self, r: Any, rate: Any) -> Array:
+    def energy(self, r: ArrayLike, rate: ArrayLike) -> Array:
         """E = K(kappa, kappa) r'^2 / 2 + U_c: that of the whole system."""
         inertia, potential, *_ = _parts(self, jnp.asarray(r, float))
         return 0.5 * inertia * jnp.asarray(rate, float) ** 2 + potential
 
-    def velocity(self, r: Any, rate: Any) -> Array:
+    def velocity(self, r: ArrayLike, rate: ArrayLike) -> Array:
         """xi^D of the motion where it crosses the section: r' kappa + Omega with K(Omega, eta_a) = c_a.   [MD] 7.4"""
         _, _, kappa, omega, _ = _parts(self, jnp.asarray(r, float))
         return jnp.asarray(rate, float) * kappa + omega
@@ -113,7 +119,7 @@ class Reduced(Pytree):
             return 2 * np.pi * float(np.sqrt(inertia / curvature)) if curvature > 0 else float("inf")
         return period(lambda r: _curved(self, jnp.asarray(r)), float(energy), low, high)
 
-    def reconstruction(self, r: float, rate: float, t: Any) -> tuple[np.ndarray, np.ndarray]:
+    def reconstruction(self, r: float, rate: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """r(t) from (r, r') at 0, and q(t) from `constants.point(r)`: no equation of the whole system is solved.
 
         I r'' = -U_c' - I' r'^2 / 2,  q = g point(r),  g' = g Omega(r)                                    [MD] M18
@@ -151,7 +157,7 @@ class Reduced(Pytree):
         found = solve_ivp(lambda _, y: np.asarray(_rate(self, y)), (0.0, period), y0, "DOP853", rtol=1e-13, atol=1e-13)
         return Shift(period, found.y[2:, -1].reshape(size + 1, size + 1))
 
-    def plot(self, energy: float | None = None, *, ax: Any = None) -> Any:
+    def plot(self, energy: float | None = None, *, ax: "Axes | None" = None) -> "FigureBase":
         """A figure of U_c over the range of r; with an energy its level, and where the motion turns (matplotlib)."""
         from matplotlib.figure import Figure
 
@@ -172,7 +178,7 @@ class Reduced(Pytree):
         return figure
 
 
-def reduced(constants: HiddenMomenta, values: Any) -> Reduced:
+def reduced(constants: HiddenMomenta, values: ArrayLike) -> Reduced:
     """The reduced motion in the shape variable when the hidden momenta have these values.   [MD] 8.4; [QS] 4.1
 
     >>> import discrete_hamel as dh

@@ -1,11 +1,13 @@
 """Events and Poincare sections: where a function of (q, xi) crosses zero, within the scheme's own step."""
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion import partial_steps
 from discrete_hamel.analysis.motion.node_states import Nodes, continued, nodes_of, remembers
@@ -65,11 +67,11 @@ def crossings(trajectory: Trajectory, function: Function, *, sense: int = 0) -> 
 
 def section(
     system: System,
-    q: Any,
-    xi: Any,
+    q: Coordinates,
+    xi: Quasivelocities,
     function: Function,
     *,
-    h: Any,
+    h: Scalar,
     count: int,
     scheme: Scheme | None = None,
     sense: int = 1,
@@ -117,7 +119,7 @@ def section(
     return Crossings(*(np.concatenate([getattr(part, name) for part in parts])[:count] for name in names))
 
 
-def _search(system: System, scheme: Scheme, h: Any, nodes: Nodes, function: Function, sense: int) -> Crossings:
+def _search(system: System, scheme: Scheme, h: Array, nodes: Nodes, function: Function, sense: int) -> Crossings:
     """All crossings between nodes: single ones, pairs within a step, and touches."""
     shape = np.shape(function(jnp.asarray(nodes.q[0]), jnp.asarray(nodes.xi[0])))
     if shape != ():
@@ -125,9 +127,9 @@ def _search(system: System, scheme: Scheme, h: Any, nodes: Nodes, function: Func
     values, rates = partial_steps.along(function, system, nodes.q, nodes.xi)
     lengths = np.diff(nodes.t, append=nodes.t[-1] + np.ptp(nodes.t[-2:]))
     inputs = function, system, scheme, h
-    found: list[tuple[np.ndarray, Ends, Any]] = []
+    found: list[tuple[np.ndarray, Ends, np.ndarray]] = []
 
-    def locate(index: np.ndarray, low: Any, high: Any, senses: Any) -> None:
+    def locate(index: np.ndarray, low: np.ndarray | float, high: np.ndarray | float, senses: np.ndarray) -> None:
         if len(index):
             low, high = (np.broadcast_to(np.asarray(end, float), index.shape) for end in (low, high))
             found.append((index, partial_steps.zeros(*inputs, nodes.states(index), low, high), senses))
@@ -143,20 +145,20 @@ def _search(system: System, scheme: Scheme, h: Any, nodes: Nodes, function: Func
     if len(dips):
         lowest, zero = partial_steps.turns(*inputs, nodes.states(dips), np.abs(values[dips]) + np.abs(values[dips + 1]))
         pairs = ~zero & (lowest.value * signs[dips] < 0)
-        index, middle = dips[pairs], lowest.part[pairs]
+        index, middle = dips[pairs], np.asarray(lowest.part)[pairs]
         locate(index, 0.0, middle, -signs[index])
         locate(index, middle, 1.0, signs[index])
         if np.any(zero):
-            found.append((dips[zero], Ends(*(None if a is None else a[zero] for a in lowest)), np.zeros(np.sum(zero))))
+            found.append((dips[zero], jax.tree.map(lambda a: a[zero], lowest), np.zeros(np.sum(zero))))
     return _gathered(nodes, h, found, sense)
 
 
-def _gathered(nodes: Nodes, h: Any, found: list[tuple[np.ndarray, Ends, Any]], sense: int) -> Crossings:
+def _gathered(nodes: Nodes, h: Array, found: list[tuple[np.ndarray, Ends, np.ndarray]], sense: int) -> Crossings:
     """In order of time, and of one sense if one is asked for."""
     parts = []
     for index, ends, senses in found:
         t = nodes.t[index] + ends.part * float(h) if ends.t is None else ends.t
-        parts.append(Crossings(t, ends.q, ends.xi, index, np.asarray(senses).astype(int), ends.value))
+        parts.append(Crossings(*map(np.asarray, (t, ends.q, ends.xi, index, senses.astype(int), ends.value))))
     none = np.zeros(0, int)
     empty = Crossings(np.zeros(0), nodes.q[:0], nodes.xi[:0], none, none, np.zeros(0))
     names = [field.name for field in fields(Crossings)]

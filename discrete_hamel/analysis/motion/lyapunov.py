@@ -1,12 +1,13 @@
 """Lyapunov exponents of a scheme's map, through its tangent map."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.symmetry import phase_space
@@ -36,7 +37,7 @@ def _blocks(
     """Growth of the frame's vectors block after block; the lengths of `zeros` are those of q and of the run."""
     coordinates = zeros.shape[1]
 
-    def one(_: Any, carry: tuple) -> tuple:
+    def one(_: object, carry: tuple) -> tuple:
         y, frame = carry
         return jax.vmap(
             lambda v: jax.jvp(lambda y: discrete_maps.one_step(system, scheme, h, y, coordinates)[0], (y,), (v,)),
@@ -49,7 +50,7 @@ def _blocks(
         psi = system.frame(y[:coordinates])
         return frame.at[:coordinates].set(psi @ (jnp.linalg.pinv(psi, rtol=1e-9) @ frame[:coordinates]))
 
-    def block(carry: tuple, _: Any) -> tuple:
+    def block(carry: tuple, _: object) -> tuple:
         y, frame = lax.fori_loop(0, every, one, carry)
         frame, triangle = jnp.linalg.qr(tangential(y, frame))
         return (y, frame), jnp.log(jnp.abs(jnp.diagonal(triangle)))
@@ -61,10 +62,10 @@ def _blocks(
 
 def lyapunov_exponents(
     system: System,
-    q: Any,
-    xi: Any,
+    q: Coordinates,
+    xi: Quasivelocities,
     *,
-    h: Any,
+    h: Scalar,
     steps: int,
     scheme: Scheme | None = None,
     count: int | None = None,

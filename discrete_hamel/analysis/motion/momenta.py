@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.analysis.symmetry.actions import Generator, generator
+from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, generator
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.analysis.symmetry.symmetries import DRAWS, INVARIANT, components, invariance
 from discrete_hamel.mechanics import hamel
@@ -22,7 +23,7 @@ NODES = 40  # of the quadrature of N(q)
 Field = Callable[[Array], Array]  # q -> a(q), n components in the frame, zero along U
 
 
-def horizontal(system: System, symmetry: Any) -> Field:
+def horizontal(system: System, symmetry: Symmetry) -> Field:
     """The frame components of a symmetry that lies in D; what it has along U is refused where it is used.
 
     >>> import discrete_hamel as dh
@@ -55,7 +56,7 @@ def _momentum(field: Field, system: System, q: Array, xi: Array) -> tuple[Array,
 _momentum_of = jax.jit(_momentum, static_argnums=0)
 
 
-def _in_d(field: Field, system: System, q: Any, xi: Any) -> tuple[Array, Array]:
+def _in_d(field: Field, system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Array, Array]:
     system, q, xi = checks.initial_data(system, q, xi, None)
     value, rate, a = _momentum_of(field, system, q, xi)
     off = float(np.max(np.abs(a[system.rank :]), initial=0.0))
@@ -67,7 +68,7 @@ def _in_d(field: Field, system: System, q: Any, xi: Any) -> tuple[Array, Array]:
     return value, rate
 
 
-def nonholonomic_momentum(system: System, field: Field, q: Any, xi: Any) -> float:
+def nonholonomic_momentum(system: System, field: Field, q: Coordinates, xi: Quasivelocities) -> float:
     """J = <mu, a(q)>, a(q) the frame components of a field in D.   [QS] 4; [MD] 5
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
@@ -78,7 +79,7 @@ def nonholonomic_momentum(system: System, field: Field, q: Any, xi: Any) -> floa
     return float(_in_d(field, system, q, xi)[0])
 
 
-def momentum_equation(system: System, field: Field, q: Any, xi: Any) -> float:
+def momentum_equation(system: System, field: Field, q: Coordinates, xi: Quasivelocities) -> float:
     """dJ/dt = <dl/dq, Psi a> + <mu, a' + [xi, a]> + <f, a>, which needs no reaction as a is in D.   [QS] (4.7)
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
@@ -199,7 +200,7 @@ class Noether(NamedTuple):
         return f"no conservation law: in D, but {found} along it; {here}"
 
 
-def noether(system: System, symmetry: Any, q: Any, xi: Any) -> Noether:
+def noether(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocities) -> Noether:
     """Noether's theorem with constraints and forces, for J = <mu, a> of X = Psi a.
 
         dJ/dt = delta_a l + <f, a> + <lambda, a_U>                                      [QS] (4.7), (5.7); [MD] 5
@@ -240,7 +241,7 @@ def noether(system: System, symmetry: Any, q: Any, xi: Any) -> Noether:
     )
 
 
-def gauge_term(system: System, symmetry: Any, q: Any, *, origin: Any = None) -> float:
+def gauge_term(system: System, symmetry: Symmetry, q: Coordinates, *, origin: Coordinates | None = None) -> float:
     """N(q) with dN/dt = -(delta_a l + <f, a>), zero at the origin: then J + N is constant where `noether` says so.
 
     N(q) = -int <alpha, dq> along the straight line from the origin, which must be in the domain of the coordinates.

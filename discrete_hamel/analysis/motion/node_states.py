@@ -1,7 +1,7 @@
 """The states of a scheme at the nodes of a run, from which each step can be taken again, whole or in part."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.discrete_maps import NODE, ROUNDED
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 REPEATED = 1e-6  # how far, relative to q, the nodes of a run done again may be from what they were
 
@@ -23,10 +23,10 @@ class Nodes(NamedTuple):
     t: np.ndarray
     q: np.ndarray
     xi: np.ndarray
-    states: Callable[[np.ndarray], Any]
+    states: Callable[[np.ndarray], State]
 
 
-def remembers(state: Any) -> bool:
+def remembers(state: State) -> bool:
     """Whether a state is more than what the nodes of a trajectory say."""
     return not set(getattr(type(state), "__dataclass_fields__", ("?",))) <= set(NODE + ROUNDED)
 
@@ -49,12 +49,12 @@ def nodes_of(trajectory: Trajectory) -> Nodes:
 
 
 @jax.jit
-def started(system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> Any:
+def started(system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> State:
     """The states of a scheme that remembers nothing, at several nodes."""
     return jax.vmap(lambda q, xi: scheme.start(system, q, xi, h))(jnp.asarray(q), jnp.asarray(xi))
 
 
-def continued(system: System, scheme: Scheme, h: Array, state: Any, steps: int, first: int = 0) -> Nodes:
+def continued(system: System, scheme: Scheme, h: Array, state: State, steps: int, first: int = 0) -> Nodes:
     """The nodes of so many steps from a state on, which is at node number `first`."""
     states, xi, clock = _continued(system, scheme, h, state, np.zeros(steps))
     states = jax.tree.map(np.asarray, states)
@@ -63,8 +63,8 @@ def continued(system: System, scheme: Scheme, h: Array, state: Any, steps: int, 
 
 
 @jax.jit
-def _continued(system: System, scheme: Scheme, h: Array, state: Any, zeros: Array) -> tuple:
-    def one(state: Any, _: Any) -> tuple[Any, Any]:
+def _continued(system: System, scheme: Scheme, h: Array, state: State, zeros: Array) -> tuple:
+    def one(state: State, _: object) -> tuple[State, State]:
         new, interval = scheme.step(system, state, h)
         new = jax.tree.map(lambda leaf: jnp.where(interval.report.converged, leaf, jnp.nan), new)
         return new, new

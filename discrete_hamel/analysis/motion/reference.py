@@ -1,13 +1,12 @@
 """The reference motion: (H) integrated by DOP853 at 1e-12, what every scheme is compared with."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from scipy.integrate import solve_ivp
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError, RunFailed
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints
@@ -33,7 +32,9 @@ def _nodes(system: System, q: Array, free: Array) -> tuple[Array, Array]:
     return jax.vmap(node)(q, free)
 
 
-def reference(system: System, q: Any, xi: Any = None, *, v: Any = None, t: Any) -> Trajectory:
+def reference(
+    system: System, q: Coordinates, xi: Quasivelocities | None = None, *, v: Velocities | None = None, t: ArrayLike
+) -> Trajectory:
     """The motion of (H) from (q, xi), or (q, v), at time 0, by DOP853 with tolerances 1e-12.
 
     `t` is an array of times, at which the nodes are, or a final time T, for nodes at 0 and T.

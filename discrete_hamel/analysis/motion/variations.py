@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +9,7 @@ import numpy as np
 from jax import Array
 from scipy.interpolate import make_interp_spline
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.system import System
@@ -20,7 +20,7 @@ from discrete_hamel.schemes.lagrangian import refuse_dependent
 from discrete_hamel.schemes.principle import Principle
 from discrete_hamel.schemes.scheme import Scheme
 
-Eta = Callable[[Array], Array] | Any  # of t, or its values: m or n components in the frame
+Eta = Callable[[Array], Array] | ArrayLike  # of t, or its values: m or n components in the frame
 
 
 def principle_of(scheme: Scheme) -> Principle:
@@ -58,7 +58,7 @@ def _at_its_point(system: System, q0: Array, q1: Array, xi: Array, h: Array, poi
     return q1 - q0 - h * (system.frame(q) @ hamel.full(system, q, xi[: system.rank]))
 
 
-def action(trajectory: Trajectory, *, principle: Principle | None = None) -> Any:
+def action(trajectory: Trajectory, *, principle: Principle | None = None) -> float | Array:
     """The action of a motion: s^d = sum l^d(q_bar, xi) of the scheme's principle, [HE] (5.3); of a reference int l dt.
 
     The integral is that of a spline of degree five through the nodes, so of order six in their distance. `principle`
@@ -79,7 +79,7 @@ def action(trajectory: Trajectory, *, principle: Principle | None = None) -> Any
     return _number(jnp.sum(_actions(judge, trajectory.system, h, *parts)))
 
 
-def action_variation(trajectory: Trajectory, eta: Eta, *, principle: Principle | None = None) -> Any:
+def action_variation(trajectory: Trajectory, eta: Eta, *, principle: Principle | None = None) -> float | Array:
     """delta s along eta, with the work of forces: 0 on every motion, for all eta in D that vanish at both ends.
 
         sum <dl^d, (Psi eta_bar, delta xi)> + h <f, eta_bar>                        [HE] Theorems 5.1, 5.2
@@ -139,7 +139,7 @@ def transpositional_defect(trajectory: Trajectory, *, principle: Principle | Non
 # --- on intervals ---
 
 
-def _number(value: Array) -> Any:
+def _number(value: Array) -> float | Array:
     return value if isinstance(value, jax.core.Tracer) else float(value)
 
 
@@ -198,7 +198,7 @@ def _rate(system: System, q: Array, xi: Array, eta: Array, rate: Array) -> Array
     return jax.vmap(at)(q, xi, eta, rate)
 
 
-def _integral(t: Any, values: Any) -> float:
+def _integral(t: ArrayLike, values: Array) -> float:
     """That of the spline of degree five through the values."""
     t = np.asarray(t)
     if len(t) < 2:
@@ -208,7 +208,7 @@ def _integral(t: Any, values: Any) -> float:
     return float(forward * spline.integrate(forward * t[0], forward * t[-1]))
 
 
-def _field(eta: Eta, t: Any, run: Trajectory, *, rates: bool = True) -> tuple[Array, Any]:
+def _field(eta: Eta, t: Array | np.ndarray, run: Trajectory, *, rates: bool = True) -> tuple[Array, Array | None]:
     """eta and eta' at the times, with n components."""
     m, n = run.system.rank, run.xi.shape[1]
     if callable(eta):

@@ -3,17 +3,20 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import System
 
 Generator = Callable[[Array], Array]
+# What a symmetry is given as: X(q) or g(s, q), a matrix M or a pair (M, v), the name or the index of a coordinate.
+Symmetry = Callable[..., Array] | ArrayLike | tuple[ArrayLike, ArrayLike] | str
+Symmetries = Mapping[str, Symmetry] | Iterable[str | int] | None  # by name, or cyclic coordinates; None: those declared
 GROUP = 1e-9  # relative error within which g(0, q) = q and g(s, g(t, q)) = g(s + t, q)
 
 
@@ -48,7 +51,7 @@ class Translation:
         return jnp.zeros_like(q).at[self.index].set(1.0)
 
 
-def generator(system: System, symmetry: Any, q: Any = None) -> Generator:
+def generator(system: System, symmetry: Symmetry, q: Coordinates | None = None) -> Generator:
     """The generator q -> dq/ds that a symmetry stands for; any analysis takes each of these as a symmetry.
 
     * a function X(q): the generator itself;
@@ -73,7 +76,7 @@ def generator(system: System, symmetry: Any, q: Any = None) -> Generator:
     return _affine(symmetry)
 
 
-def by_name(system: System, symmetries: Any, q: Any = None) -> dict[str, Generator]:
+def by_name(system: System, symmetries: Symmetries, q: Coordinates | None = None) -> dict[str, Generator]:
     """Generators by name, of a mapping of names to symmetries or of a list of cyclic coordinates.
 
     >>> import discrete_hamel as dh
@@ -92,7 +95,7 @@ def by_name(system: System, symmetries: Any, q: Any = None) -> dict[str, Generat
     return {names[i] if i < len(names) else f"q[{i}]": Translation(i) for i in indices}
 
 
-def _index(system: System, coordinate: Any) -> int:
+def _index(system: System, coordinate: str | int | np.integer) -> int:
     names = system.coordinates
     if isinstance(coordinate, int | np.integer):
         return int(coordinate)
@@ -102,7 +105,7 @@ def _index(system: System, coordinate: Any) -> int:
     raise InputError(f"{type(system).__name__} has no coordinate {coordinate!r}; it has {known}.")
 
 
-def _of_function(function: Callable, q: Any) -> Generator:
+def _of_function(function: Callable, q: Coordinates | None) -> Generator:
     needed = [
         parameter
         for parameter in inspect.signature(function).parameters.values()
@@ -134,7 +137,7 @@ def _require_group(action: Callable, q: Array) -> None:
         )
 
 
-def _affine(symmetry: Any) -> Affine:
+def _affine(symmetry: Symmetry) -> Affine:
     parts = (
         symmetry if isinstance(symmetry, tuple | list) and len(symmetry) == 2 and np.ndim(symmetry[0]) == 2 else None
     )

@@ -1,7 +1,5 @@
 """What an analysis assumes of a system: each refusal says in a sentence which hypothesis fails."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -71,6 +69,6 @@ def _along_the_frame(system: System, q: Array) -> tuple[Array, Array]:
 def force_free(system: System, q: Array, what: str) -> None:
     """No non-conservative force along D."""
     n = jax.eval_shape(system.frame, q).shape[1]
-    force: Any = system.force(q, 1.0 + jnp.arange(n) / n)[: system.rank]
+    force = system.force(q, 1.0 + jnp.arange(n) / n)[: system.rank]
     if float(jnp.max(jnp.abs(force))) > 0:
         raise InputError(f"{what} needs a system without force; {type(system).__name__} has one along its constraint.")

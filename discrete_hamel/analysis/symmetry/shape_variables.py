@@ -1,7 +1,7 @@
 """The shape variable of a system with symmetry, and the sentences for symmetries and shapes that are none."""
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,8 @@ KEPT = 1e-7  # change, relative to what changes, that counts as none
 SAMPLES = 24  # points at which the generators are looked at for linear invariants
 
 
-class Chart(NamedTuple):
+@dataclass(frozen=True)
+class Chart:
     """r(q) = M q, several linear shape variables."""
 
     matrix: tuple[tuple[float, ...], ...]
@@ -27,7 +28,8 @@ class Chart(NamedTuple):
         return jnp.asarray(self.matrix) @ q
 
 
-class Linear(NamedTuple):
+@dataclass(frozen=True)
+class Linear:
     """r(q) = <weights, q>."""
 
     weights: tuple[float, ...]
@@ -36,7 +38,7 @@ class Linear(NamedTuple):
         return jnp.asarray(self.weights) @ q
 
 
-def linear_shape(system: System, symmetries: Chosen, q: Array) -> Any:
+def linear_shape(system: System, symmetries: Chosen, q: Array) -> Shape:
     """The linear function of the coordinates that no symmetry changes, where there is one and only one."""
     left = _linear_invariants(system, symmetries, q)
     if left.shape[1] != 1:
@@ -78,7 +80,7 @@ def shape_dimension(system: System, symmetries: Chosen, q: Array) -> int:
     return independent(np.concatenate([fields, psi], axis=1)).shape[1] - independent(fields).shape[1]
 
 
-def require_chart(system: System, symmetries: Chosen, shape: Any, q: Array, dimension: int) -> None:
+def require_chart(system: System, symmetries: Chosen, shape: Shape, q: Array, dimension: int) -> None:
     """The shape variables are invariant, and as many independent ones along D as the shape space has dimensions."""
     got = np.shape(shape(q))
     if got != (dimension,):

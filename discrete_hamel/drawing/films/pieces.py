@@ -1,10 +1,11 @@
 """From a system's shapes to pieces of a picture: polygons and lines, each with its distance from the eye."""
 
 from functools import cache, singledispatch
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from discrete_hamel.drawing.films.cameras import Camera, FromAbove
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, ORANGE, VERMILLION
 from discrete_hamel.systems._blocks.outlines import (
     Blade,
@@ -36,7 +37,7 @@ class Piece(NamedTuple):
 class Eye(NamedTuple):
     """What drawing needs to know of the scene: its camera, and its size in the picture."""
 
-    camera: Any
+    camera: Camera | FromAbove
     size: float
 
 
@@ -100,7 +101,7 @@ def _surface(shape: Surface, eye: Eye) -> list[Placed]:
     field = (halves + 4 * np.arange(columns) // columns) % 2
     normals = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
     middles = corners.mean(axis=1)
-    towards = eye.camera.eye - middles
+    towards = eye.camera.eye - middles  # type: ignore[union-attr]  # what is solid lies in space
     outward = np.einsum("ij,ij->i", normals, middles - grid.mean(axis=(0, 1)) if shape.closed else towards)
     normals *= np.where(outward < 0, -1.0, 1.0)[:, None]
     seen = np.einsum("ij,ij->i", normals, towards) > 0
@@ -183,7 +184,7 @@ def fixed(shapes: list[np.ndarray], eye: Eye) -> tuple[list[Piece], list[Segment
     before: list[Segment] = []
     for shape in map(np.asarray, lines):
         points, _ = eye.camera.view(shape)
-        near = (shape - middle)[:, :2] @ (eye.camera.eye - middle)[:2] > 0
+        near = (shape - middle)[:, :2] @ (eye.camera.eye - middle)[:2] > 0  # type: ignore[union-attr]  # what is solid lies in space
         cuts = np.flatnonzero(near[1:] != near[:-1]) + 1
         for part in np.split(np.arange(len(points)), cuts):
             if near[part[0]]:
@@ -198,6 +199,6 @@ def hidden(places: np.ndarray, ball: np.ndarray, eye: Eye) -> list[int]:
     """Which of these places in space a ball covers: the sight to them passes its middle nearer than its radius."""
     middle = np.asarray(ball).mean(axis=0)
     radius = np.max(np.linalg.norm(np.asarray(ball) - middle, axis=1))
-    sight, there = places - eye.camera.eye, middle - eye.camera.eye
+    sight, there = places - eye.camera.eye, middle - eye.camera.eye  # type: ignore[union-attr]  # what is solid lies in space
     nearest = np.clip(sight @ there / np.einsum("ij,ij->i", sight, sight), 0.0, 1.0)
     return np.flatnonzero(np.linalg.norm(nearest[:, None] * sight - there, axis=1) < radius).tolist()

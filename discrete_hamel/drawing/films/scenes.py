@@ -1,11 +1,13 @@
 """The scene of a film: what stays (floor, grid, surroundings), what moves, the traces, and a box that holds it all."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.films import pieces
 from discrete_hamel.drawing.films.cameras import FromAbove, broadside, looking_at
@@ -21,6 +23,8 @@ TYRE = "#b0b0b0"  # of the tracks of three wheels and more
 TRACES = (VERMILLION, GREEN, PURPLE, ORANGE)
 FINE = 4  # nodes of a trace for each frame, at most
 WIDEST, TALLEST = 2.4, 1.0  # the picture's width over its height, and its height over its width
+
+Shapes = list[list[np.ndarray]]  # of each frame
 
 
 class Trace(NamedTuple):
@@ -60,7 +64,7 @@ class Scene(NamedTuple):
         return [piece for piece in drawn if len(piece.points) > 1] + under + self.bodies(frame) + over
 
 
-def shapes_of(system: System, q: Any) -> Callable[[Any], list[np.ndarray]]:
+def shapes_of(system: System, q: Coordinates) -> Callable[[Array], list[np.ndarray]]:
     """How a system is drawn: by its method `shapes`, else as a point at its x, y (and z); q is any place of it."""
     q = np.asarray(q, float)
     system = system.at(jnp.asarray(q))
@@ -119,7 +123,7 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
     )
 
 
-def _flat(frames: list[list[np.ndarray]]) -> bool:
+def _flat(frames: Shapes) -> bool:
     return all(shape.shape[1] == 2 for shape in frames[0])
 
 
@@ -140,7 +144,7 @@ def _marks(shapes: list[np.ndarray]) -> list[np.ndarray]:
     return [mark for mark in map(_mark, shapes) if mark is not None]
 
 
-def _eye(frames: list[list[np.ndarray]], tracks: list[np.ndarray], still: list[np.ndarray]) -> tuple[Eye, float | None]:
+def _eye(frames: Shapes, tracks: list[np.ndarray], still: list[np.ndarray]) -> tuple[Eye, float | None]:
     """Where from to look, and the height of the floor: the plane that is rolled on, else below all that moves,
     none where there are other surroundings."""
     everything = np.concatenate([*(shape for frame in frames for shape in frame), *tracks, *still])
@@ -168,7 +172,7 @@ def _hidden(shapes: list[np.ndarray], before: list[Segment], eye: Eye) -> list[i
     return sorted({i for shape in solid for i in pieces.hidden(places, shape, eye)})
 
 
-def _box(frames: Any, lines: list[np.ndarray], eye: Eye, ruled: list[Piece]) -> Any:
+def _box(frames: Shapes, lines: list[np.ndarray], eye: Eye, ruled: list[Piece]) -> tuple[float, float, float, float]:
     """What the picture must hold at any frame, with a margin, and not too wide or tall."""
     points = np.concatenate(
         [eye.camera.view(shape)[0] for shape in _all(frames, lines)] + [piece.points for piece in ruled]
@@ -179,7 +183,7 @@ def _box(frames: Any, lines: list[np.ndarray], eye: Eye, ruled: list[Piece]) -> 
     return (middle[0] - half[0], middle[0] + half[0], middle[1] - half[1], middle[1] + half[1])
 
 
-def _all(frames: Any, lines: list[np.ndarray]) -> Iterator[np.ndarray]:
+def _all(frames: Shapes, lines: list[np.ndarray]) -> Iterator[np.ndarray]:
     for shapes in frames:
         yield from shapes
     yield from lines
@@ -211,7 +215,7 @@ def nice(length: float) -> float:
     return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)) * power)
 
 
-def _ruled(box: Any, metre: str) -> tuple[list[Piece], list[Label]]:
+def _ruled(box: tuple[float, float, float, float], metre: str) -> tuple[list[Piece], list[Label]]:
     """The plane's grid, with numbers."""
     left, right, bottom, top = box
     step = nice(max(right - left, top - bottom) / 5)
@@ -228,7 +232,7 @@ def _ruled(box: Any, metre: str) -> tuple[list[Piece], list[Label]]:
 
 
 def _floor(
-    frames: Any, lines: list[np.ndarray], eye: Eye, height: float, metre: str
+    frames: Shapes, lines: list[np.ndarray], eye: Eye, height: float, metre: str
 ) -> tuple[list[Piece], list[Label]]:
     """The floor, in squares, wherever a body comes to."""
     points = np.concatenate([shape[:, :2] for shape in _all(frames, lines)])

@@ -1,16 +1,20 @@
 """One thing along a trajectory, drawn into given axes: its path, or what it is over time."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.plots.look import CYCLE, MANY, axes, legend, pyplot
 from discrete_hamel.drawing.plots.quantities import plane_coordinates, titled, unit_of
 from discrete_hamel.runs.trajectory import Trajectory
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: Any = None) -> Any:
+
+def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: "Axes | None" = None) -> "Axes":
     """The path in the plane of two coordinates, x and y unless named in `along`: equal aspect, start and end marked."""
     names = along or plane_coordinates(trajectory)
     if not names:
@@ -28,13 +32,13 @@ def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: An
     return ax
 
 
-def coordinates(trajectory: Trajectory, *, ax: Any = None) -> Any:
+def coordinates(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
     """The coordinates q at the nodes, over time."""
     names = _names(trajectory.system.coordinates, "q", np.shape(trajectory.q)[1])
     return _curves(ax, trajectory, trajectory.q, names, "coordinates")
 
 
-def velocities(trajectory: Trajectory, *, ax: Any = None) -> Any:
+def velocities(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
     """The quasi-velocities xi at the nodes, over time; those that the constraint keeps at zero are left out."""
     xi = np.asarray(trajectory.xi)
     rank = np.shape(trajectory.p)[-1]
@@ -43,14 +47,14 @@ def velocities(trajectory: Trajectory, *, ax: Any = None) -> Any:
     return _curves(ax, trajectory, xi[:, shown], [names[i] for i in shown], "quasi-velocities")
 
 
-def momenta(trajectory: Trajectory, *, ax: Any = None) -> Any:
+def momenta(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
     """The momenta p on D at the nodes, over time."""
     rank = np.shape(trajectory.p)[-1]
     names = _names(tuple(f"p {name}" for name in trajectory.system.velocities[:rank]), "p", rank)
     return _curves(ax, trajectory, trajectory.p, names, "momenta")
 
 
-def invariants(trajectory: Trajectory, *, ax: Any = None) -> Any:
+def invariants(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
     """How far energy and the system's invariants are from their first values: relative, absolute where that is zero."""
     ax = axes(ax)
     floor = np.finfo(np.asarray(trajectory.q).dtype).eps / 10
@@ -69,7 +73,7 @@ def invariants(trajectory: Trajectory, *, ax: Any = None) -> Any:
     return ax
 
 
-def _curves(ax: Any, trajectory: Trajectory, values: Any, names: list[str], label: str) -> Any:
+def _curves(ax: "Axes | None", trajectory: Trajectory, values: ArrayLike, names: list[str], label: str) -> "Axes":
     """Columns over time; their unit is on the axis where they share one, else beside each name."""
     ax = axes(ax)
     values = np.asarray(values)

@@ -1,6 +1,6 @@
 """A trajectory at a glance."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,15 +10,19 @@ from discrete_hamel.drawing.plots.look import pyplot, style
 from discrete_hamel.drawing.plots.quantities import plane_coordinates
 from discrete_hamel.runs.trajectory import Trajectory
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
 
-def overview(trajectory: Trajectory, ax: Any = None) -> Any:
+
+def overview(trajectory: Trajectory, ax: "Axes | None" = None) -> "FigureBase":
     """A figure of the path (or the coordinates), the velocities and how well the invariants are kept.
 
     With `ax` only the path, or the coordinates where there is no path in a plane, is drawn into it. Returns the figure.
     """
     of_one_run(trajectory)
     with style():
-        main: Any = path if plane_coordinates(trajectory) else coordinates
+        main = path if plane_coordinates(trajectory) else coordinates
         if not np.size(trajectory.q):  # a reduced system without coordinates
             main = momenta
         if ax is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +12,16 @@ from discrete_hamel.drawing.plots.look import axes, legend, style
 from discrete_hamel.drawing.plots.quantities import Quantity, along, as_function, at_states, named, titled
 from discrete_hamel.runs.trajectory import Trajectory
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
 Runs = Trajectory | Sequence[Trajectory]
 
 
 def phase_portrait(
-    trajectories: Runs, of: tuple[Quantity, Quantity], *, labels: Sequence[str] = (), ax: Any = None
-) -> Any:
+    trajectories: Runs, of: tuple[Quantity, Quantity], *, labels: Sequence[str] = (), ax: "Axes | None" = None
+) -> "Axes":
     """One trajectory or several in the plane of two quantities, each a name or a function of (q, xi).
 
     >>> import discrete_hamel as dh
@@ -41,8 +45,8 @@ def section(
     *,
     sense: int = 1,
     labels: Sequence[str] = (),
-    ax: Any = None,
-) -> Any:
+    ax: "Axes | None" = None,
+) -> "Axes":
     """The Poincare section of one trajectory or several: two quantities wherever `where` goes through zero.
 
     Each crossing is found within a step of the scheme, to round-off (`dh.crossings`). `sense` +1 takes the upward
@@ -73,7 +77,7 @@ def _several(trajectories: Runs) -> list[Trajectory]:
     return runs
 
 
-def _finished(ax: Any, trajectories: Runs, of: tuple[Quantity, Quantity], note: str = "") -> Any:
+def _finished(ax: "Axes", trajectories: Runs, of: tuple[Quantity, Quantity], note: str = "") -> "Axes":
     first = _several(trajectories)[0]
     ax.set(xlabel=titled(first, of[0]) + note, ylabel=titled(first, of[1]))
     legend(ax)

@@ -3,13 +3,13 @@
 import difflib
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
@@ -17,7 +17,7 @@ from discrete_hamel.runs.trajectory import Trajectory, contact_force_at
 from discrete_hamel.systems._blocks import units
 from discrete_hamel.systems._blocks.contact_laws import contact_law
 
-Quantity = str | Callable[[Any, Any], Any]
+Quantity = str | Callable[[Array, Array], Array]
 
 
 def along(trajectory: Trajectory, quantity: Quantity) -> np.ndarray:
@@ -27,7 +27,7 @@ def along(trajectory: Trajectory, quantity: Quantity) -> np.ndarray:
     return at_states(trajectory.system, trajectory.q, trajectory.xi, quantity)
 
 
-def at_states(system: System, q: Any, xi: Any, quantity: Quantity) -> np.ndarray:
+def at_states(system: System, q: ArrayLike, xi: ArrayLike, quantity: Quantity) -> np.ndarray:
     """A quantity at each of several states (q, xi).
 
     >>> import discrete_hamel as dh

@@ -1,10 +1,11 @@
 """Spectra: the power of a motion over frequency, and the eigenvalues of a relative equilibrium."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.spectra import Spectrum
 from discrete_hamel.drawing.plots.look import BLACK, BLUE, VERMILLION, axes, legend, style
@@ -12,10 +13,14 @@ from discrete_hamel.drawing.plots.quantities import Quantity, along, named
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.systems._blocks import units
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
 Window = Callable[[int], np.ndarray]
 
 
-def power_density(t: Any, values: Any, window: Window = np.hanning) -> tuple[np.ndarray, np.ndarray]:
+def power_density(t: ArrayLike, values: ArrayLike, window: Window = np.hanning) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies (turns per unit of time) and the one-sided density of power of values less their mean.
 
     P(f) = 2 |sum_k w_k (x_k - x_mean) exp(-2 pi i f t_k)|^2 dt / sum_k w_k^2; its integral is the variance.
@@ -40,7 +45,9 @@ def power_density(t: Any, values: Any, window: Window = np.hanning) -> tuple[np.
     return np.fft.rfftfreq(len(t), abs(steps.mean())), power
 
 
-def power_spectrum(trajectory: Trajectory, of: Quantity, *, window: Window = np.hanning, ax: Any = None) -> Any:
+def power_spectrum(
+    trajectory: Trajectory, of: Quantity, *, window: Window = np.hanning, ax: "Axes | None" = None
+) -> "Axes":
     """The density of power of one quantity over frequency; `window` is a function of the number of nodes.
 
     A Hann window by default, which keeps lines apart whose period does not fit into the run; `np.ones` is none.
@@ -67,7 +74,7 @@ def _units(trajectory: Trajectory, of: Quantity) -> tuple[str, str]:
     return turns, units.printed(density)
 
 
-def eigenvalues(spectrum: Spectrum, *, ax: Any = None) -> Any:
+def eigenvalues(spectrum: Spectrum, *, ax: "Axes | None" = None) -> "Axes":
     """The rates of a relative equilibrium in the complex plane, and beside them those at which the scheme moves.
 
     `spectrum` is what `dh.spectrum` returns; with a scheme and h, the logarithms of its multipliers over h are crosses.

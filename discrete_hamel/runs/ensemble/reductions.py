@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.inputs import explained, short
 from discrete_hamel.mechanics.system import System
@@ -39,7 +40,7 @@ class Reduction(NamedTuple):
     update: Callable[[dict[str, Array], System, Array, Array], dict[str, Array]]
 
 
-def kept(reduction: Any, system: System, q: Any, xi: Any) -> dict[str, jax.ShapeDtypeStruct] | None:
+def kept(reduction: Any, system: System, q: Coordinates, xi: Quasivelocities) -> dict[str, jax.ShapeDtypeStruct] | None:
     """What a reduction keeps of a member: shapes, and types that hold every update; or a sentence why it cannot."""
     if reduction is None:
         return None
@@ -103,7 +104,7 @@ def _refuse_others(begun: dict[str, Any], updated: dict[str, Any]) -> None:
             )
 
 
-def code(reduction: Reduction, system: System, q: Any, xi: Any) -> dict[str, str]:
+def code(reduction: Reduction, system: System, q: Coordinates, xi: Quasivelocities) -> dict[str, str]:
     """Digests of the two functions, by which another reduction is noticed."""
     start = digest(reduction.start, system, q, xi)
     update = digest(reduction.update, kept(reduction, system, q, xi), system, q, xi)

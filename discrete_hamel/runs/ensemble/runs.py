@@ -10,7 +10,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import InputError, InputTypeError, RunInterrupted
 from discrete_hamel.compiler.graph.leaves import scalars
@@ -39,11 +41,11 @@ FIRST_LOOK = 0.05  # seconds after which is first looked whether others have fin
 
 def ensemble(
     system: System | Sequence[System],
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     *,
-    v: Any = None,
-    h: Any,
+    v: Velocities | None = None,
+    h: Scalar,
     steps: int,
     scheme: Scheme | None = None,
     save_every: int | None = None,
@@ -103,7 +105,7 @@ class Run:
         self,
         members: Members,
         scheme: Scheme,
-        h: Any,
+        h: Array,
         steps: int,
         every: int,
         first_too: bool,

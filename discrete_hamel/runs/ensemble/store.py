@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel._support.arrays import PathLike
 from discrete_hamel._support.errors import InputError, StoreDamaged, StoreFailed
 from discrete_hamel.runs.ensemble import claims, processes
 from discrete_hamel.runs.ensemble.batches import Task
@@ -79,7 +80,7 @@ def _digest(before: bytes, rows: np.ndarray) -> int:
 class Shards:
     """The store: made by whoever comes first, written by all who work on it."""
 
-    def __init__(self, path: Any, contents: Contents, made_from: dict[str, Any], members: int) -> None:
+    def __init__(self, path: PathLike, contents: Contents, made_from: dict[str, Any], members: int) -> None:
         self.path, self.contents, self.members = requests.place(path), contents, members
         self.size = next(iter(contents.columns.values())).chunk
         self.first = not self.path.exists() and self._made(made_from)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from discrete_hamel._support.arrays import PathLike
 from discrete_hamel._support.errors import InputError
 
 SECONDS = 10.0  # between checkpoints, where nothing else is asked for
 
 
-def place(path: Any) -> Path:
+def place(path: PathLike) -> Path:
     """A path for a store, or a sentence."""
     if not isinstance(path, str | os.PathLike) or not str(path) or "\0" in str(path):
         raise InputError(f"{path!r} is no path for a store; give a name such as 'run.zarr'.")

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 
 ROUNDOFF = 1e-9  # relative slack of inequalities that real bodies may just meet (a flat plate, a thin rod)
@@ -28,7 +28,7 @@ def demanded() -> Iterator[list]:
         _demands.reset(token)
 
 
-def _demand(value: Any, holds: Callable, sentence: str) -> None:
+def _demand(value: ArrayLike, holds: Callable, sentence: str) -> None:
     demands = _demands.get()
     if demands is not None and any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(value)):
         demands.append(jnp.all(holds(jnp.asarray(value))))
@@ -40,19 +40,19 @@ def _demand(value: Any, holds: Callable, sentence: str) -> None:
         demands.append(jnp.asarray(False))
 
 
-def positive(system: Any, *names: str) -> None:
+def positive(system: object, *names: str) -> None:
     """Every entry of each named parameter is above zero: masses, lengths, moments of inertia."""
     for name in names:
         _demand(getattr(system, name), lambda x: x > 0, f"{_of(system, name)} must be positive")
 
 
-def not_negative(system: Any, *names: str) -> None:
+def not_negative(system: object, *names: str) -> None:
     """Every entry of each named parameter is zero or above: spring constants, moments of thin things."""
     for name in names:
         _demand(getattr(system, name), lambda x: x >= 0, f"{_of(system, name)} must not be negative")
 
 
-def not_zero(system: Any, *names: str) -> None:
+def not_zero(system: object, *names: str) -> None:
     """Each named vector has a direction."""
     for name in names:
         value = np.asarray(getattr(system, name))
@@ -60,7 +60,7 @@ def not_zero(system: Any, *names: str) -> None:
             raise InputError(f"{_of(system, name)} must not be zero: it gives a direction.")
 
 
-def shape(system: Any, name: str, *shapes: tuple[int, ...]) -> None:
+def shape(system: object, name: str, *shapes: tuple[int, ...]) -> None:
     """The named array has one of these shapes."""
     got = np.shape(getattr(system, name))
     if got not in shapes:
@@ -68,12 +68,12 @@ def shape(system: Any, name: str, *shapes: tuple[int, ...]) -> None:
         raise InputError(f"{_of(system, name)} must have shape {wanted}; it has shape {got}.")
 
 
-def metric(system: Any, name: str) -> None:
+def metric(system: object, name: str) -> None:
     """The named matrix, or vector for a diagonal one, is symmetric and positive definite."""
     _moments(system, name)
 
 
-def inertia_tensor(system: Any, name: str) -> None:
+def inertia_tensor(system: object, name: str) -> None:
     """Three principal moments or a full 3 x 3 matrix, of a body whose mass is nowhere negative.
 
     Such a body has positive moments, none of which exceeds the sum of the other two.
@@ -82,7 +82,7 @@ def inertia_tensor(system: Any, name: str) -> None:
     _triangle(_of(system, name), _moments(system, name))
 
 
-def principal_moments(system: Any, *names: str) -> None:
+def principal_moments(system: object, *names: str) -> None:
     """Three named parameters (repeat one for an axisymmetric body) are the principal moments of a real body."""
     positive(system, *names)
     _triangle(_of(system, " and ".join(dict.fromkeys(names))), np.array([float(getattr(system, n)) for n in names]))
@@ -97,7 +97,7 @@ def _triangle(of: str, moments: np.ndarray) -> None:
         )
 
 
-def independent_rows(system: Any, name: str) -> None:
+def independent_rows(system: object, name: str) -> None:
     """The named covector, or the rows of the named matrix, are independent."""
     value = np.atleast_2d(np.asarray(getattr(system, name), float))
     if np.linalg.matrix_rank(value) < len(value):
@@ -105,7 +105,7 @@ def independent_rows(system: Any, name: str) -> None:
         raise InputError(f"{_of(system, name)} must give independent constraints; it is {what}.")
 
 
-def _moments(system: Any, name: str) -> np.ndarray:
+def _moments(system: object, name: str) -> np.ndarray:
     value = np.asarray(getattr(system, name), float)
     if value.ndim == 1:
         value = np.diag(value)
@@ -122,9 +122,9 @@ def _moments(system: Any, name: str) -> np.ndarray:
     return moments
 
 
-def _of(system: Any, name: str) -> str:
+def _of(system: object, name: str) -> str:
     return f"the parameter {name} of {type(system).__name__}"
 
 
-def _shown(value: np.ndarray) -> Any:
+def _shown(value: np.ndarray) -> float | list:
     return np.round(value, 6).tolist()

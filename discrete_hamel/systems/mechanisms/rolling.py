@@ -166,7 +166,7 @@ class RollingMechanism(FromConstraints):
             return {}
         return {"energy": Invariant(self.energy, "continuous", ("lagrangian", "slip", "force"))}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The bodies' shapes."""
         return self.tree.shapes(_whole(self.params, jnp.asarray(q, float)))
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
@@ -18,7 +19,7 @@ from discrete_hamel.mechanics.system import Invariant, System, Wrapper
 IN_D = 1e-10  # share of a field of the new frame that may lie outside D
 
 
-def with_potential(system: System, V: Callable, *, params: Any = None) -> System:
+def with_potential(system: System, V: Callable, *, params: PyTree = None) -> System:
     """The system with l - V(q) for its Lagrangian; `params`, if given, is V's last argument.
 
     >>> import discrete_hamel as dh
@@ -52,7 +53,7 @@ class WithPotential(Wrapper):
 
     system: System
     V: Callable
-    params: Any = None
+    params: PyTree = None
 
     @property
     def same_motion(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of, static
 from discrete_hamel.mechanics import frames
@@ -18,7 +19,7 @@ from discrete_hamel.mechanics.system import System, Wrapper
 STUCK = 1e-10  # share of a row below which no motion in D changes a coordinate
 
 
-def prescribe(system: System, paths: Mapping[Any, Callable], *, params: Any = None) -> System:
+def prescribe(system: System, paths: Mapping[Any, Callable], *, params: PyTree = None) -> System:
     """The system with some coordinates given as functions of time: a steering angle, a rotor, a pivot that is moved.
 
     `paths` maps names of coordinates (or their indices) to functions of t, and of `params`, any pytree, if that is
@@ -79,7 +80,7 @@ class InTime(Wrapper):
     system: System
     driven: tuple[int, ...] = static()
     paths: tuple[Callable, ...] = static()
-    params: Any = None
+    params: PyTree = None
     pivots: Any = static(default=None)
 
     clock = -1  # time is the last coordinate
@@ -193,7 +194,7 @@ class InTime(Wrapper):
         pivots = rows[:, jnp.array(self.pivots, int)]
         return within * jnp.linalg.det(pivots) / jnp.sqrt(jnp.linalg.det(rows @ rows.T))
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """What is drawn of it."""
         return self.system.shapes(self.whole(jnp.asarray(q, float)))  # type: ignore[attr-defined]
 
