@@ -14,6 +14,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+
 HALVINGS = 3  # of h xi, so many times, before the series; undone by as many squarings
 DEGREE = 12  # of the series: |h xi|^13 / (8^13 13!) is below round-off for |h xi| up to 2
 FURTHEST = 2.0  # the norm of h xi, per step, up to which `exponential` is exact to round-off
