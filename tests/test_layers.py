@@ -174,3 +174,29 @@ def test_what_a_geometer_reads_is_short():
     """mechanics, schemes and runs without storage and ensembles, and what they stand on."""
     paths = [path for path in MODULES if place(path)[0] in GEOMETERS and place(path)[1] not in ("storage", "ensemble")]
     assert sum(len(path.read_text().splitlines()) for path in paths) < LONGEST
+
+
+def raised(tree: ast.AST) -> set[str]:
+    """The names of what a file raises: `raise Name(...)`."""
+    calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+    return {call.func.id for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)}
+
+
+def asked_by_words(tree: ast.AST) -> list[int]:
+    """The lines that compare or search the words of a caught exception."""
+    lines = []
+    for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name):
+        for test in (node.test for node in ast.walk(handler) if isinstance(node, ast.If | ast.IfExp | ast.While)):
+            words = {ast.unparse(node) for node in ast.walk(test) if isinstance(node, ast.Call | ast.Attribute)}
+            if words & {f"str({handler.name})", f"{handler.name}.args", f"repr({handler.name})"}:
+                lines.append(test.lineno)
+    return lines
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_what_is_refused_is_an_input_error_and_nobody_reads_messages(path):
+    """`InputError` passes as the sentence that it is, where any other exception counts as a fault of a user's function;
+    and what is done about an exception depends on its class and fields, never on its words."""
+    tree = ast.parse(path.read_text())
+    assert not raised(tree) & {"ValueError", "TypeError"}, "raise InputError (or InputTypeError) of _support.errors"
+    assert asked_by_words(tree) == []

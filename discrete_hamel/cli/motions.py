@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 import discrete_hamel as dh
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import values as calls
 from discrete_hamel.cli.names import catalogue, chosen, schemes
 from discrete_hamel.cli.systems import sample_of
@@ -63,7 +64,7 @@ def stored(path: str, name: str | None) -> dh.Trajectory:
     except dh.StoreDamaged:
         raise
     except ValueError as error:
-        raise ValueError(str(error) if name else f"{error} On this line: --system FILE.py:NAME.") from None
+        raise InputError(str(error) if name else f"{error} On this line: --system FILE.py:NAME.") from None
 
 
 def scheme(text: str | None) -> Scheme | None:
@@ -89,7 +90,7 @@ def found(name: str) -> type[dh.System] | dh.System:
         return known_there[chosen(of_file, known_there, f"system in {path}")]
     if len(known_there) != 1:
         listed = ", ".join(known_there) or "none"
-        raise ValueError(f"{path} defines {len(known_there)} systems ({listed}); say which: {path}:NAME.")
+        raise InputError(f"{path} defines {len(known_there)} systems ({listed}); say which: {path}:NAME.")
     return next(iter(known_there.values()))
 
 
@@ -113,14 +114,14 @@ def _executed(path: Path) -> ModuleType:
     name = f"discrete_hamel_file_{path.stem}"
     described = importlib.util.spec_from_file_location(name, path)
     if described is None or described.loader is None:
-        raise ValueError(f"{path} is no Python file.")
+        raise InputError(f"{path} is no Python file.")
     module = importlib.util.module_from_spec(described)
     sys.modules[name] = module  # so that its classes can say where they come from
     sys.path.insert(0, str(path.resolve().parent))
     try:
         described.loader.exec_module(module)
     except Exception as error:
-        raise ValueError(f"{path} does not run: {type(error).__name__}: {error}") from error
+        raise InputError(f"{path} does not run: {type(error).__name__}: {error}") from error
     finally:
         sys.path.pop(0)
     return module
@@ -146,7 +147,7 @@ def _parameters(kind: type[dh.System], settings: Sequence[str]) -> dict[str, cal
         name = chosen(name, known, f"parameter of {kind.__name__}")
         values[name] = value
         if np.ndim(known[name].default) == 0 and isinstance(known[name].default, float) and np.ndim(value):
-            raise ValueError(f"the parameter {name} of {kind.__name__} is one number; got {calls.plain(value)!r}.")
+            raise InputError(f"the parameter {name} of {kind.__name__} is one number; got {calls.plain(value)!r}.")
     return values
 
 
@@ -158,9 +159,9 @@ def _made(kind: type[dh.System], values: dict[str, calls.Value]) -> dh.System:
         system.check()
     except (ArithmeticError, LookupError) as error:
         given = ", ".join(f"{name} = {value}" for name, value in values.items())
-        raise ValueError(f"{kind.__name__} cannot be made with {calls.shortened(given)}: {error}.") from None
+        raise InputError(f"{kind.__name__} cannot be made with {calls.shortened(given)}: {error}.") from None
     except TypeError as error:  # a parameter without a default
-        raise ValueError(f"{kind.__name__} cannot be made: {error}. Give it with --set.") from None
+        raise InputError(f"{kind.__name__} cannot be made: {error}. Give it with --set.") from None
     return system
 
 
@@ -174,10 +175,10 @@ def _initial_data(
     }
     if "q" in given and "q" in sample and len(given["q"]) != len(sample["q"]):
         names = ", ".join(system.coordinates)
-        raise ValueError(f"--q takes {len(sample['q'])} numbers, ({names}); got {len(given['q'])}.")
+        raise InputError(f"--q takes {len(sample['q'])} numbers, ({names}); got {len(given['q'])}.")
     data = {name: sample[name] for name in ("q", "xi", "v") if name in sample} | given
     if {"xi", "v"} <= set(data):  # given both by one: the line goes before the sample, and both on the line is an error
         data = {name: value for name, value in data.items() if name == "q" or name in given}
     if "q" not in data or not {"xi", "v"} & set(data):
-        raise ValueError(f"{type(system).__name__} has no sample motion; give --q and --xi (or --v).")
+        raise InputError(f"{type(system).__name__} has no sample motion; give --q and --xi (or --v).")
     return data["q"], data.get("xi"), data.get("v"), options.h if options.h is not None else sample.get("h", 0.01)

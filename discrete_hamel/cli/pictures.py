@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 import discrete_hamel as dh
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli.printing import said
 
 
@@ -17,12 +18,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 def refuse(options: argparse.Namespace, system: dh.System, q: object, duration: float) -> None:
     """What cannot be written is said before the run, not after; `duration` is how long the motion lasts."""
     if options.seconds is not None and not options.animate:
-        raise ValueError("--seconds is the length of a film; give --animate FILE with it.")
+        raise InputError("--seconds is the length of a film; give --animate FILE with it.")
     if options.seconds is not None and not options.seconds > 0:
-        raise ValueError(f"--seconds must be more than 0; it is {options.seconds:g}.")
+        raise InputError(f"--seconds must be more than 0; it is {options.seconds:g}.")
     for option in ("plot", "animate"):
         if getattr(options, option) == "":
-            raise ValueError(
+            raise InputError(
                 f"--{option} needs the name of a file, such as run.{'png' if option == 'plot' else 'gif'}."
             )
     if options.plot:

@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 import discrete_hamel as dh
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import motions, pictures
 from discrete_hamel.cli.printing import add_json, facts, printed, said, summary
 from discrete_hamel.runs.storage.requests import place
@@ -82,7 +83,7 @@ def _refuse_outputs(options: argparse.Namespace, motion: motions.Motion) -> None
     if options.save is not None and os.path.lexists(place(options.save)):
         raise FileExistsError(f"--save {options.save}: it exists already; give another name, or remove it first.")
     if options.steps == 0 and (options.plot or options.animate):
-        raise ValueError("there is nothing to draw after --steps 0.")
+        raise InputError("there is nothing to draw after --steps 0.")
     pictures.refuse(options, motion.system, motion.q, abs(options.steps * motion.h))
 
 
@@ -92,7 +93,7 @@ def _refuse_size(options: argparse.Namespace, motion: motions.Motion) -> None:
     row = np.dtype(float).itemsize * (len(motion.q) + 2 * len(motion.v or motion.xi or ()))  # q, xi, xi_mid
     most = memory()
     if nodes * row > most:
-        raise ValueError(
+        raise InputError(
             f"{nodes} nodes need {nodes * row / 1e9:.1f} GB at least, and there are {most / 1e9:.1f}; keep fewer of "
             f"them (--save-every {options.save_every * -(-nodes * row * 4 // most)}), or run from Python with "
             "dh.simulate(..., store=...), which keeps them on disk."

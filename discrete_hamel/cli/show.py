@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import pictures
 from discrete_hamel.cli.motions import FILE, stored
 from discrete_hamel.cli.printing import add_json, facts, printed, summary
@@ -47,7 +48,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def _ensemble(options: argparse.Namespace, contents: "Dataset") -> int:
     if options.plot or options.animate:
-        raise ValueError("--plot and --animate draw a run; this store is an ensemble: open it with xarray.open_zarr.")
+        raise InputError("--plot and --animate draw a run; this store is an ensemble: open it with xarray.open_zarr.")
     done = contents["finished"].values
     reasons, counts = np.unique(told(contents)["reason"].values[done].astype(str), return_counts=True)
     failures = {str(reason): int(count) for reason, count in zip(reasons, counts, strict=True) if reason}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import discrete_hamel as dh
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import motions
 from discrete_hamel.cli import values as calls
 from discrete_hamel.cli.names import chosen
@@ -55,7 +56,7 @@ def execute(options: argparse.Namespace) -> int:
     axes = dict(_axis(text) for text in options.over)
     size = int(np.prod([len(values) for values in axes.values()], dtype=float))
     if size > MOST:
-        raise ValueError(f"a grid of {size} runs; {MOST} at most. Ask for fewer values.")
+        raise InputError(f"a grid of {size} runs; {MOST} at most. Ask for fewer values.")
     grid = np.array(list(itertools.product(*axes.values())))
     system, q, xi, v = _members(motion, list(axes), grid)
     runs = dh.ensemble(
@@ -87,12 +88,12 @@ def _axis(text: str) -> tuple[str, list[float]]:
     """
     name, equals, written = text.partition("=")
     if not equals or not written:
-        raise ValueError(f"--over takes NAME=VALUES, such as mass=1,2,5 or mass=1:2:11; got {text!r}.")
+        raise InputError(f"--over takes NAME=VALUES, such as mass=1,2,5 or mass=1:2:11; got {text!r}.")
     if ":" not in written:
         return name, calls.numbers("--over", [written])
     parts = written.split(":")
     if len(parts) != 3 or not parts[2].isdigit() or int(parts[2]) < 1:
-        raise ValueError(f"--over {text}: a range is FIRST:LAST:NUMBER, such as 1:2:11.")
+        raise InputError(f"--over {text}: a range is FIRST:LAST:NUMBER, such as 1:2:11.")
     first, last = calls.numbers("--over", parts[:2])
     return name, np.linspace(first, last, int(parts[2])).tolist()
 
@@ -113,7 +114,7 @@ def _members(
             rows, column = places[name]
             rows[:, column] = values
         elif np.ndim(fields[name]):
-            raise ValueError(f"--over takes parameters of one number; {name} has shape {np.shape(fields[name])}.")
+            raise InputError(f"--over takes parameters of one number; {name} has shape {np.shape(fields[name])}.")
         else:
             system = system.replace(**{name: values})
     return system, q, *((None, moving) if by_v else (moving, None))

@@ -1,11 +1,10 @@
 """Weights of symmetric compositions, as data: a step h becomes steps gamma_1 h, ..., gamma_s h of the base scheme."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 
 
@@ -15,7 +14,7 @@ class Weights(Pytree):
     `half` holds gamma_1..gamma_{(s+1)/2}; the middle one is made from the others, so that the sum is 1.
     """
 
-    half: Any
+    half: Array | tuple[float, ...]
     order: int
     source: str
 
@@ -43,7 +42,7 @@ def _nested(order: int, stage: tuple[float, ...], inner: Weights | None, source:
 
 def _even(order: int) -> None:
     if order < 4 or order % 2:
-        raise ValueError(f"order is {order}; symmetric compositions have even orders, from 4 on.")
+        raise InputError(f"order is {order}; symmetric compositions have even orders, from 4 on.")
 
 
 def triple_jump(order: int) -> Weights:
@@ -135,5 +134,5 @@ def optimised(order: int) -> Weights:
     """The most accurate published ones that we know at equal cost: Suzuki's for order 4, Kahan & Li's for 6 and 8."""
     best = {4: suzuki(4), 6: KAHAN_LI_6, 8: KAHAN_LI_8}
     if order not in best:
-        raise ValueError(f"order is {order}; optimised weights are here for 4, 6 and 8.")
+        raise InputError(f"order is {order}; optimised weights are here for 4, 6 and 8.")
     return best[order]

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -15,7 +16,7 @@ def remembered(state: State) -> list[str]:
     """The fields of a state beyond (q, p, xi): a reaction, say."""
     names = list(getattr(type(state), "__dataclass_fields__", ()))
     if not set(NODE) <= set(names):
-        raise ValueError(
+        raise InputError(
             "the step of this scheme is no map of (q, xi) with a fixed h (its state keeps its own clock or pace), so "
             "it has no spectrum and no tangent map here. Use the scheme it is made of, with a constant step."
         )

@@ -9,6 +9,7 @@ from jax import Array
 from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.node_states import remembers
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.mechanics import hamel
@@ -145,13 +146,13 @@ def volume_change(
     h = checks.step_size(h)
     state = scheme.start(system, q, xi, h)
     if remembers(state):
-        raise ValueError(
+        raise InputError(
             f"a step of {type(scheme).__name__} is no map of (q, p) alone; its phase volume is not defined."
         )
     rank = int(np.linalg.matrix_rank(np.asarray(system.frame(q)))) if len(q) else 0
     change, report = _volume_change(rank, system, scheme, state, h)
     if not bool(report.converged):
-        raise ValueError(f"the step of size {float(h):g} could not be solved here; take a smaller one.")
+        raise InputError(f"the step of size {float(h):g} could not be solved here; take a smaller one.")
     return float(change)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from discrete_hamel._support.errors import InputError
+
 FEWEST, DOUBLINGS = 16, 8  # nodes at first, and how often they are doubled
 CONVERGED = 1e-11  # relative change at which doubling them ends
 RESOLVED = 1e-2  # kinetic energy, relative to the potential, below which it is found from U''
@@ -32,7 +34,7 @@ def period(curved: Curved, energy: float, low: float, high: float) -> float:
             last = found
     if _rests_at_an_end(g, energy):
         return float("inf")
-    raise ValueError(
+    raise InputError(
         f"the period at energy {energy:.9g} is not resolved by {len(g)} nodes between the turning points {low:.6g} and "
         f"{high:.6g}: the motion nearly rests on the way, close to a separatrix, or the potential has kinks."
     )

@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import NEARBY, nearby
 from discrete_hamel.mechanics import hamel
@@ -114,7 +115,7 @@ def integrable(system: System, q: Coordinates | None = None) -> Integrability:
     holonomic: growth (2,) of 3, degree of nonholonomy 1
     """
     if q is None and not hasattr(system, "sample"):
-        raise ValueError(f"{type(system).__name__} has no sample() that would say where to ask: give q.")
+        raise InputError(f"{type(system).__name__} has no sample() that would say where to ask: give q.")
     q = checks.vector("q", system.sample()["q"] if q is None else q)  # type: ignore[attr-defined]
     system = system.at(q)
     n, m = shapes(system, q)

@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.analysis.geometry.period_of_oscillation import period
 from discrete_hamel.analysis.symmetry import phase_space
@@ -92,7 +93,7 @@ class Reduced(Pytree):
         here, slope = (float(a) for a in jax.jvp(self.potential, (jnp.asarray(r, float),), (jnp.ones(()),)))
         size = ROUNDOFF * max(abs(here), abs(float(energy)), 1e-300)
         if here > energy + size:
-            raise ValueError(f"at r = {r:g} the amended potential {here:.6g} exceeds the energy {energy:.6g}.")
+            raise InputError(f"at r = {r:g} the amended potential {here:.6g} exceeds the energy {energy:.6g}.")
         low, high = (float(end) for end in self.constants.between)
         if abs(here - energy) <= size and abs(slope) * (high - low) <= np.sqrt(ROUNDOFF) * max(abs(here), 1e-300):
             return float(r), float(r)
@@ -102,7 +103,7 @@ class Reduced(Pytree):
             others = ends[np.abs(ends - r) > 2 * size / abs(slope)]
             below, above = (others[others < r], np.array([r])) if slope > 0 else (np.array([r]), others[others > r])
         if not len(below) or not len(above):
-            raise ValueError(
+            raise InputError(
                 f"a motion of energy {energy:.6g} through r = {r:g} leaves the range {low:g} to {high:g} that is known."
             )
         return float(below[-1]), float(above[0])
@@ -138,7 +139,7 @@ class Reduced(Pytree):
             atol=1e-13,
         )
         if not found.success or not np.all(np.isfinite(found.y)):
-            raise ValueError(f"the reduced motion left the range of r that is known, before t = {times[-1]:g}.")
+            raise InputError(f"the reduced motion left the range of r that is known, before t = {times[-1]:g}.")
         places = np.asarray(_points(self, found.y[0]))
         maps = found.y[2:].T.reshape(-1, size + 1, size + 1)
         return found.y[0], np.einsum("tab,tb->ta", maps, np.concatenate([places, np.ones((len(places), 1))], axis=1))[
@@ -150,7 +151,7 @@ class Reduced(Pytree):
         low, _ = self.oscillation(energy, r)
         period = self.period(energy, r)
         if not np.isfinite(period):
-            raise ValueError(f"at energy {energy:.6g} the motion about r = {r:g} never comes back: it has no shift.")
+            raise InputError(f"at energy {energy:.6g} the motion about r = {r:g} never comes back: it has no shift.")
         size = len(self.constants.point(low))
         y0 = np.concatenate([[low, 0.0], np.eye(size + 1).ravel()])
         found = solve_ivp(lambda _, y: np.asarray(_rate(self, y)), (0.0, period), y0, "DOP853", rtol=1e-13, atol=1e-13)
@@ -193,9 +194,9 @@ def reduced(constants: HiddenMomenta, values: ArrayLike) -> Reduced:
     values = jnp.asarray(values, float)
     fields, dimension = constants.series.shape[-1], constants.series.shape[-2]
     if values.shape != (fields,):
-        raise ValueError(f"values must be the {fields} hidden momenta, constants(q, xi); got shape {values.shape}.")
+        raise InputError(f"values must be the {fields} hidden momenta, constants(q, xi); got shape {values.shape}.")
     if fields != dimension - 1 or not np.all(np.isfinite(np.asarray(constants.logarithm))):
-        raise ValueError(
+        raise InputError(
             f"the reduction to one degree of freedom needs as many hidden momenta along S as S has dimensions, "
             f"{dimension - 1}; {type(constants.system).__name__} gave {fields}."
         )

@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, generator
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.analysis.symmetry.symmetries import DRAWS, INVARIANT, components, invariance
@@ -60,7 +61,7 @@ def _in_d(field: Field, system: System, q: Coordinates, xi: Quasivelocities) -> 
     value, rate, a = _momentum_of(field, system, q, xi)
     off = float(np.max(np.abs(a[system.rank :]), initial=0.0))
     if off > INVARIANT * (1 + float(np.max(np.abs(a)))):
-        raise ValueError(
+        raise InputError(
             f"the field is not in D at this q: it has a component {off:.2e} along U, where reactions act, so its "
             "momentum obeys no equation without them. Take a section of S = V & D; bundles(system, q).S spans it."
         )
@@ -113,12 +114,12 @@ def momentum_residual(trajectory: Trajectory, field: Field) -> np.ndarray:
     True
     """
     if trajectory.scheme is None or trajectory.save_every != 1:
-        raise ValueError(
+        raise InputError(
             "the discrete momentum equation relates neighbouring nodes: it needs a trajectory of simulate with "
             "save_every = 1 (one of reference has no steps)."
         )
     if trajectory.scheme.time(trajectory.final) is not None:
-        raise ValueError("the discrete momentum equation is written for a constant step; here the steps vary.")
+        raise InputError("the discrete momentum equation is written for a constant step; here the steps vary.")
     tau = jnp.asarray(trajectory.scheme.point, float)
     nodes = jnp.asarray(trajectory.q), jnp.asarray(trajectory.p)
     return np.asarray(_balance(field, trajectory.system, tau, trajectory.h, nodes, jnp.asarray(trajectory.xi_mid)))
@@ -256,7 +257,7 @@ def gauge_term(system: System, symmetry: Symmetry, q: Coordinates, *, origin: Co
     system = checks.canonical(system).at(q)
     n, _ = checks.shapes(system, q)
     if n != len(q) or not system.brackets_by_autodiff:
-        raise ValueError(
+        raise InputError(
             f"N(q) is found along a straight line of coordinates that are independent; {type(system).__name__} has "
             f"{len(q)} coordinates and {n} fields. Integrate noether(...).rate along a motion instead."
         )

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.discrete_maps import NODE, ROUNDED
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
@@ -40,7 +41,7 @@ def nodes_of(trajectory: Trajectory) -> Nodes:
     again = continued(system, scheme, h, state, len(q) - 1)
     off = np.max(np.abs(again.q - q), initial=0.0)
     if not off <= REPEATED * (1 + np.max(np.abs(q))):
-        raise ValueError(
+        raise InputError(
             f"{type(scheme).__name__} remembers more from step to step than a trajectory has, and this run, done again "
             f"from its first node, ends {off:.1e} elsewhere: it did not start there, or it is too chaotic to repeat."
         )

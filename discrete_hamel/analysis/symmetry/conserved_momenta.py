@@ -9,6 +9,7 @@ from jax import Array
 from numpy.polynomial import chebyshev
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.adjoint_equation import Shape
@@ -80,7 +81,7 @@ class HiddenMomenta(Pytree):
         low, high = (float(end) for end in self.between)
         slack = 1e-12 * (high - low)
         if np.min(r) < low - slack or np.max(r) > high + slack:
-            raise ValueError(
+            raise InputError(
                 f"the shape variable runs from {float(np.min(r)):.6g} to {float(np.max(r)):.6g}, beyond the range "
                 f"{low:.6g} to {high:.6g} on which these momenta were found; ask hidden_momenta for a wider one."
             )

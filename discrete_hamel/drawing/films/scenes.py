@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.films import pieces
 from discrete_hamel.drawing.films.cameras import FromAbove, broadside, looking_at
 from discrete_hamel.drawing.films.pieces import Eye, Piece, Segment
@@ -70,7 +71,7 @@ def shapes_of(system: System, q: Coordinates) -> Callable[[Array], list[np.ndarr
     name, names = type(system).__name__, tuple(system.coordinates)
     try:
         if not system.shapes(q):  # type: ignore[attr-defined]
-            raise ValueError(
+            raise InputError(
                 f"{name} has no place to be drawn at (it is reduced); plot its velocities or momenta instead."
             )
         return system.shapes  # type: ignore[attr-defined]
@@ -80,7 +81,7 @@ def shapes_of(system: System, q: Coordinates) -> Callable[[Array], list[np.ndarr
     place = [names.index(letter) for letter in ("x", "y", "z") if letter in names]
     if place[:2] and {"x", "y"} <= set(names):
         return lambda q: [outlines.dot(np.asarray(q)[place])]
-    raise ValueError(
+    raise InputError(
         f"nothing says how {name} looks: give its class a method shapes(self, q) that returns lines (arrays k x 2 or "
         'k x 3; see discrete_hamel.systems._blocks.outlines), or name two of its coordinates "x" and "y".'
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.plots.look import CYCLE, MANY, axes, legend, pyplot
 from discrete_hamel.drawing.plots.quantities import plane_coordinates, titled, unit_of
 from discrete_hamel.runs.trajectory import Trajectory
@@ -18,7 +19,7 @@ def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: "A
     names = along or plane_coordinates(trajectory)
     if not names:
         known = ", ".join(trajectory.system.coordinates) or "none are named"
-        raise ValueError(f"which plane? Name two coordinates, along=('x', 'y'); this system's are: {known}.")
+        raise InputError(f"which plane? Name two coordinates, along=('x', 'y'); this system's are: {known}.")
     x, y = (trajectory.q[:, _index(trajectory, name)] for name in names)
     ax = axes(ax)
     (line,) = ax.plot(x, y)
@@ -98,5 +99,5 @@ def _names(known: tuple[str, ...], letter: str, count: int) -> list[str]:
 def _index(trajectory: Trajectory, name: str) -> int:
     known = trajectory.system.coordinates
     if name not in known:
-        raise ValueError(f"no coordinate {name!r}; there are {', '.join(known)}.")
+        raise InputError(f"no coordinate {name!r}; there are {', '.join(known)}.")
     return known.index(name)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.events import crossings
 from discrete_hamel.drawing.plots.look import axes, legend, style
 from discrete_hamel.drawing.plots.quantities import Quantity, along, as_function, at_states, named, titled
@@ -56,7 +57,7 @@ def section(
         for i, run in enumerate(_several(trajectories)):
             found = crossings(run, partial(as_function(run.system, where), run.system), sense=sense)
             if not len(found):
-                raise ValueError(
+                raise InputError(
                     f"{named(where) or 'the function'} does not go through zero along trajectory {i} "
                     f"(t = {run.t[0]:g} to {run.t[-1]:g}) in that sense; run it for longer, or choose another section."
                 )
@@ -70,9 +71,9 @@ def _several(trajectories: Runs) -> list[Trajectory]:
     runs = [trajectories] if isinstance(trajectories, Trajectory) else list(trajectories)
     for run in runs:
         if not isinstance(run, Trajectory) or np.ndim(run.t) != 1:
-            raise ValueError(f"give one trajectory, or a list of such; this is a {type(run).__name__}, or a bundle.")
+            raise InputError(f"give one trajectory, or a list of such; this is a {type(run).__name__}, or a bundle.")
     if not runs:
-        raise ValueError("there is no trajectory to draw.")
+        raise InputError("there is no trajectory to draw.")
     return runs
 
 

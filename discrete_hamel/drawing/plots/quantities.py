@@ -10,10 +10,12 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
-from discrete_hamel.mechanics.system import System, contact_law
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory, contact_force_at
 from discrete_hamel.systems._blocks import units
+from discrete_hamel.systems._blocks.contact_laws import contact_law
 
 Quantity = str | Callable[[Array, Array], Array]
 
@@ -36,7 +38,7 @@ def at_states(system: System, q: ArrayLike, xi: ArrayLike, quantity: Quantity) -
     function = as_function(system, quantity)
     values = np.asarray(jax.jit(jax.vmap(partial(function, system)))(jnp.asarray(q), jnp.asarray(xi)))
     if values.ndim != 1:
-        raise ValueError(f"a quantity is one number at each state; {named(quantity)} has shape {values.shape[1:]}.")
+        raise InputError(f"a quantity is one number at each state; {named(quantity)} has shape {values.shape[1:]}.")
     return values
 
 
@@ -48,7 +50,7 @@ def as_function(system: System, quantity: Quantity) -> Callable[[System, Array, 
     if quantity not in known:
         near = difflib.get_close_matches(quantity, known, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(
+        raise InputError(
             f"there is no quantity {quantity!r} of {type(system).__name__}.{hint} There are: {', '.join(known)}; "
             "or give a function of (q, xi)."
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.spectra import Spectrum
 from discrete_hamel.drawing.plots.look import BLACK, BLUE, VERMILLION, axes, legend, style
 from discrete_hamel.drawing.plots.quantities import Quantity, along, named
@@ -31,13 +32,13 @@ def power_density(t: ArrayLike, values: ArrayLike, window: Window = np.hanning) 
     """
     t, values = np.asarray(t, float), np.asarray(values, float)
     if len(t) < 4:
-        raise ValueError(f"a spectrum needs at least 4 nodes; this has {len(t)}.")
+        raise InputError(f"a spectrum needs at least 4 nodes; this has {len(t)}.")
     steps = np.diff(t)
     uneven = np.max(np.abs(steps - steps.mean())) / abs(steps.mean())
     if uneven > 1e-6:
-        raise ValueError(f"a spectrum needs nodes at equal times; here the spans differ by {uneven:.1e} of their mean.")
+        raise InputError(f"a spectrum needs nodes at equal times; here the spans differ by {uneven:.1e} of their mean.")
     if not np.all(np.isfinite(values)):
-        raise ValueError(f"there are {np.sum(~np.isfinite(values))} values that are not finite.")
+        raise InputError(f"there are {np.sum(~np.isfinite(values))} values that are not finite.")
     weights = np.asarray(window(len(t)), float)
     power = np.abs(np.fft.rfft(weights * (values - values.mean()))) ** 2 * abs(steps.mean()) / np.sum(weights**2)
     power[1 : (len(t) + 1) // 2] *= 2  # the negative frequencies' share
