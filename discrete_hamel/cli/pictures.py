@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from jax.typing import ArrayLike
+
 import discrete_hamel as dh
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli.printing import said
@@ -15,7 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, metavar="S", help="length of the film (default: that of the motion)")
 
 
-def refuse(options: argparse.Namespace, system: dh.System, q: object, duration: float) -> None:
+def refuse(options: argparse.Namespace, system: dh.System, q: ArrayLike, duration: float) -> None:
     """What cannot be written is said before the run, not after; `duration` is how long the motion lasts."""
     if options.seconds is not None and not options.animate:
         raise InputError("--seconds is the length of a film; give --animate FILE with it.")
