@@ -28,6 +28,21 @@ def value(text: str) -> Value:
         raise InputError(f"{shortened(text)!r} is not a number, nor numbers separated by commas.") from None
 
 
+def setting(text: str) -> tuple[str, Value]:
+    """The name and the value of NAME=VALUE.
+
+    >>> setting("mass=2")
+    ('mass', 2)
+    """
+    name, equals, written = text.partition("=")
+    if not equals:
+        raise InputError(f"--set takes NAME=VALUE, such as mass=2; got {text!r}.")
+    try:
+        return name, value(written)
+    except ValueError as error:
+        raise InputError(f"--set {shortened(text)}: {error}") from None
+
+
 def shortened(text: str) -> str:
     """What was written, cut off where it is long.
 
