@@ -154,7 +154,7 @@ class Dynamic(Stage):
         return self.actuated(u), State(*self._node(x), xi)
 
     @jax.jit  # traced once for all that needs it
-    def _advanced(self, h: Array, x: Array, w: Array) -> tuple[Array, State, Array]:
+    def _advance(self, h: Array, x: Array, w: Array) -> tuple[Array, State, Array]:
         """The scheme's residual, the state it advances to, and xi."""
         z = w[: -self.inputs]
         system, state = self.start_of(x, z[: self.rank], w[-self.inputs :])
@@ -165,11 +165,11 @@ class Dynamic(Stage):
         return left, *self.scheme.advance(system, asked, h, z)
 
     def equations(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
-        left, new, _ = self._advanced(h, x, w)
+        left, new, _ = self._advance(h, x, w)
         return jnp.concatenate([left, x1 - jnp.concatenate([new.q, new.p])])
 
     def cost(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
-        _, _, xi = self._advanced(h, x, w)
+        _, _, xi = self._advance(h, x, w)
         middle = (self._node(x)[0] + self._node(x1)[0]) / 2
         return h * self.running(middle, xi, w[-self.inputs :])
 
@@ -229,4 +229,4 @@ def _path(stage: Kinematic, h: Array, q: Array, u: Array) -> Array:
 
 @partial(jax.jit, compiler_options=ONCE)
 def _velocities(stage: Dynamic, h: Array, x: Array, w: Array) -> Array:
-    return jax.vmap(lambda x, w: stage._advanced(h, x, w)[2])(x, w)
+    return jax.vmap(lambda x, w: stage._advance(h, x, w)[2])(x, w)

@@ -49,7 +49,7 @@ def solve(lower: Array, main: Array, upper: Array, right: Array) -> Array:
     def down(carry: tuple, block: tuple) -> tuple:
         above, known = carry
         low, middle, high, r = block
-        both = _eliminated(middle - low @ above, jnp.concatenate([high, (r - low @ known)[:, None]], axis=1))
+        both = _eliminate(middle - low @ above, jnp.concatenate([high, (r - low @ known)[:, None]], axis=1))
         return (both[:, :-1], both[:, -1]), (both[:, :-1], both[:, -1])
 
     def up(below: Array, block: tuple) -> tuple:
@@ -63,7 +63,7 @@ def solve(lower: Array, main: Array, upper: Array, right: Array) -> Array:
     return lax.scan(up, first[1], reduced, reverse=True)[1]
 
 
-def _eliminated(matrix: Array, right: Array) -> Array:
+def _eliminate(matrix: Array, right: Array) -> Array:
     """matrix^-1 right for a small matrix, unrolled: a library call a block would cost more than the arithmetic."""
     size = len(matrix)
     rows = [jnp.concatenate([matrix[i], right[i]]) for i in range(size)]

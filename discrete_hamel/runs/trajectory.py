@@ -100,7 +100,7 @@ class Trajectory(Pytree):
             return _along(function, self.system, self.q, self.xi)
         # In pieces, so that memory does not grow with what is read from a store, and padded to a power of two, so that
         # trajectories of many lengths share few compilations.
-        return concatenated([self._piece(function, k) for k in range(0, len(self.q), PIECE)])
+        return concatenate([self._piece(function, k) for k in range(0, len(self.q), PIECE)])
 
     def _piece(self, function: Callable, begin: int) -> Any:
         q, xi = self.q[begin : begin + PIECE], self.xi[begin : begin + PIECE]
@@ -186,7 +186,7 @@ class Trajectory(Pytree):
         return (draw or overview)(self, ax=ax, **options)
 
 
-def concatenated(parts: list) -> Any:
+def concatenate(parts: list) -> Any:
     """Chunks of equal trees joined along the first axis, as NumPy arrays; a single one as it is."""
     if len(parts) == 1:
         return jax.tree.map(np.asarray, parts[0])

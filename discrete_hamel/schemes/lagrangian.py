@@ -251,7 +251,7 @@ def need_independent(system: System, q: Array, scheme: str) -> tuple[int, int]:
     """(N, n); refuses a system with more velocities than coordinates, so that qdot does not determine xi."""
     coordinates, n = jax.eval_shape(system.frame, q).shape
     if coordinates < n:
-        raise _undetermined(scheme, coordinates, n)
+        raise _undetermined_error(scheme, coordinates, n)
     return coordinates, n
 
 
@@ -259,10 +259,10 @@ def refuse_dependent(system: System, q: Array, scheme: str) -> None:
     """The same where the fields are dependent as vectors, which only concrete values show."""
     psi = np.asarray(system.frame(q))
     if psi.shape[0] < psi.shape[1] or frames.condition(psi) > DEPENDENT:
-        raise _undetermined(scheme, *psi.shape)
+        raise _undetermined_error(scheme, *psi.shape)
 
 
-def _undetermined(scheme: str, coordinates: int, n: int) -> ValueError:
+def _undetermined_error(scheme: str, coordinates: int, n: int) -> ValueError:
     return ValueError(
         f"{scheme} needs a Lagrangian L(q, qdot), and here qdot does not determine the quasi-velocities: the "
         f"{n} fields are dependent as vectors in {coordinates} coordinates and carry the bracket of an algebra "

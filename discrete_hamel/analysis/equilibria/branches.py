@@ -227,7 +227,7 @@ class _Curve(NamedTuple):
         if length == 0:
             return place
         here, n = self.sought(place.value), len(place.x)
-        x, group = here.moved(place.x, length * place.ahead[:n]), place.group + length * place.turning
+        x, group = here.move(place.x, length * place.ahead[:n]), place.group + length * place.turning
         value = place.value + length * float(np.sum(place.ahead[n:]))
         for _ in range(MAX_ITERATIONS):
             sought = self.sought(value)
@@ -247,7 +247,7 @@ class _Curve(NamedTuple):
             orbit = phase_space.independent(point.basis.T @ sought.orbits(x))
             change, _ = least(orbit.T, change, scale[:, None] * right[rank:].T)
             at = point.basis.shape[1]
-            x, group = sought.moved(x, point.basis @ change[:at]), group + change[at : at + len(group)]
+            x, group = sought.move(x, point.basis @ change[:at]), group + change[at : at + len(group)]
             value += float(np.sum(change[at + len(group) :]))
         raise InputError(
             f"the branch of relative equilibria of {type(self.system).__name__} could not be followed beyond "

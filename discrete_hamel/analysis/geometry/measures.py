@@ -160,17 +160,17 @@ def volume_change(
 def _volume_change(rank: int, system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Report]:
     directions, _ = _directions(rank, system, state.q)
 
-    def moved(q: Array, p: Array) -> tuple[tuple[Array, Array], Report]:
+    def end_of_step(q: Array, p: Array) -> tuple[tuple[Array, Array], Report]:
         after, interval = scheme.step(system, state.replace(q=q, p=p), h)
         return (after.q, after.p), interval.report
 
     def along(tangent: Array) -> tuple[Array, Array]:
         dq, dp = directions @ tangent[:rank], tangent[rank:]
-        _, of_end, _ = jax.jvp(moved, (state.q, state.p), (dq, dp), has_aux=True)
+        _, of_end, _ = jax.jvp(end_of_step, (state.q, state.p), (dq, dp), has_aux=True)
         return of_end
 
     ends, momenta = jax.vmap(along)(jnp.eye(rank + len(state.p)))
-    (end, _), report = moved(state.q, state.p)
+    (end, _), report = end_of_step(state.q, state.p)
     _, back = _directions(rank, system, end)
     return jnp.linalg.slogdet(jnp.concatenate([back @ ends.T, momenta.T]))[1], report
 

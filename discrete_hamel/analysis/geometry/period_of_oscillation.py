@@ -26,7 +26,7 @@ def period(curved: Curved, energy: float, low: float, high: float) -> float:
     """
     last = float("nan")
     for doubling in range(DOUBLINGS):
-        g, inertia, amplitude = _regularised(curved, energy, low, high, FEWEST << doubling)
+        g, inertia, amplitude = _regularise(curved, energy, low, high, FEWEST << doubling)
         if np.all(g > 0):
             found = 2 * np.pi * float(np.mean(amplitude * np.sqrt(inertia / (2 * g))))
             if abs(found - last) <= CONVERGED * found:
@@ -48,7 +48,7 @@ def _rests_at_an_end(g: np.ndarray, energy: float) -> bool:
     return bool(min(ends) <= RESTING * np.max(np.abs(g)) + noise)
 
 
-def _regularised(
+def _regularise(
     curved: Curved, energy: float, low: float, high: float, nodes: int
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """g in units of amp^2, I, and amp, at so many equal angles."""

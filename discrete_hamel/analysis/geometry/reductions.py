@@ -115,9 +115,9 @@ class Reduced(Pytree):
         """
         low, high = self.oscillation(energy, r)
         if low == high:
-            inertia, _, curvature = (float(a[0]) for a in _curved(self, jnp.asarray([low])))
+            inertia, _, curvature = (float(a[0]) for a in _curvature(self, jnp.asarray([low])))
             return 2 * np.pi * float(np.sqrt(inertia / curvature)) if curvature > 0 else float("inf")
-        return period(lambda r: _curved(self, jnp.asarray(r)), float(energy), low, high)
+        return period(lambda r: _curvature(self, jnp.asarray(r)), float(energy), low, high)
 
     def reconstruction(self, r: float, rate: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """r(t) from (r, r') at 0, and q(t) from `constants.point(r)`: no equation of the whole system is solved.
@@ -235,7 +235,7 @@ def _extrema(off: Callable[[float], float], grid: np.ndarray, above: np.ndarray)
 
 
 @jax.jit
-def _curved(motion: Reduced, r: Array) -> tuple[Array, Array, Array]:
+def _curvature(motion: Reduced, r: Array) -> tuple[Array, Array, Array]:
     """I, U_c and U_c''."""
 
     def one(r: Array) -> tuple[Array, Array, Array]:
@@ -256,12 +256,12 @@ def _rate(motion: Reduced, y: Array) -> Array:
     acceleration = -(slopes[1] + 0.5 * slopes[0] * rate**2) / inertia
     moves = phase_space.generators(found.system, found.symmetries).values()
 
-    def combined(q: Array) -> Array:
+    def combine(q: Array) -> Array:
         return sum((a * move(q) for a, move in zip(amounts, moves, strict=True)), jnp.zeros(size))
 
     zero = jnp.zeros(size)
-    algebra = jnp.zeros((size + 1, size + 1)).at[:size, :size].set(jax.jacfwd(combined)(zero))
-    algebra = algebra.at[:size, size].set(combined(zero))
+    algebra = jnp.zeros((size + 1, size + 1)).at[:size, :size].set(jax.jacfwd(combine)(zero))
+    algebra = algebra.at[:size, size].set(combine(zero))
     turned = y[2:].reshape(size + 1, size + 1) @ algebra
     return jnp.concatenate([jnp.stack([rate, acceleration]), turned.ravel()])
 

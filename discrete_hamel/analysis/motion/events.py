@@ -10,7 +10,7 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion import partial_steps
-from discrete_hamel.analysis.motion.node_states import Nodes, continued, nodes_of, remembers
+from discrete_hamel.analysis.motion.node_states import Nodes, go_on, nodes_of, remembers
 from discrete_hamel.analysis.motion.partial_steps import Ends, Function
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -103,7 +103,7 @@ def section(
                 f"only {sum(map(len, parts))} crossings in {done} steps: the motion does not come back to the section."
             )
         if remembers(state):
-            nodes = continued(system, scheme, h, state, CHUNK, done)
+            nodes = go_on(system, scheme, h, state, CHUNK, done)
             if not np.all(np.isfinite(nodes.xi)):
                 raise InputError(f"a step failed before t = {float(nodes.t[-1]):g}; simulate it to see which, and why.")
             found = _search(system, scheme, h, nodes, function, sense)
@@ -150,10 +150,10 @@ def _search(system: System, scheme: Scheme, h: Array, nodes: Nodes, function: Fu
         locate(index, middle, 1.0, signs[index])
         if np.any(zero):
             found.append((dips[zero], jax.tree.map(lambda a: a[zero], lowest), np.zeros(np.sum(zero))))
-    return _gathered(nodes, h, found, sense)
+    return _gather(nodes, h, found, sense)
 
 
-def _gathered(nodes: Nodes, h: Array, found: list[tuple[np.ndarray, Ends, np.ndarray]], sense: int) -> Crossings:
+def _gather(nodes: Nodes, h: Array, found: list[tuple[np.ndarray, Ends, np.ndarray]], sense: int) -> Crossings:
     """In order of time, and of one sense if one is asked for."""
     parts = []
     for index, ends, senses in found:

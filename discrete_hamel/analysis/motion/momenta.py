@@ -131,7 +131,7 @@ def _form(field: Field, system: System, q: Array) -> Array:
     return jax.grad(lambda xi: _gain(field, system, q, xi)[0])(jnp.zeros(n))
 
 
-def _tested(field: Field, system: System, q: Array, free: Array) -> Array:
+def _test(field: Field, system: System, q: Array, free: Array) -> Array:
     """At a velocity in D, relative to their terms: the gain, the force's work, gain - <alpha, xi>, and d alpha.
 
     d alpha(u_i, u_j) = u_i[alpha_j] - u_j[alpha_i] - c^k_ij alpha_k
@@ -154,11 +154,11 @@ def _tested(field: Field, system: System, q: Array, free: Array) -> Array:
 
 # It runs once for each generator, so that compiling is what it costs.
 @partial(jax.jit, static_argnums=0, compiler_options={"xla_backend_optimization_level": 0})
-def _asked(move: Generator, system: System, xi: Array, points: Array, frees: Array) -> tuple[Array, ...]:
-    """J and dJ/dt at the first point, the components of X at all, and `_tested` at each with its velocity."""
+def _probe(move: Generator, system: System, xi: Array, points: Array, frees: Array) -> tuple[Array, ...]:
+    """J and dJ/dt at the first point, the components of X at all, and `_test` at each with its velocity."""
     field = partial(components, system, move)
     value, rate, _ = _momentum(field, system, points[0], xi)
-    tested = jax.vmap(partial(_tested, field, system))(points, frees)
+    tested = jax.vmap(partial(_test, field, system))(points, frees)
     return value, rate, jax.vmap(field)(points), tested
 
 
@@ -222,7 +222,7 @@ def noether(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocit
     around = [q, *nearby(system, q, len(xi))]
     points = jnp.stack([around[k % len(around)] for k in range(DRAWS)])
     frees = np.asarray(xi)[: system.rank] + np.random.default_rng(0).normal(size=(DRAWS, system.rank))
-    value, rate, a, tried = (np.asarray(part) for part in _asked(move, system, xi, points, frees))
+    value, rate, a, tried = (np.asarray(part) for part in _probe(move, system, xi, points, frees))
     outside = np.max(np.abs(a[:, system.rank :]), axis=1, initial=0.0)
     in_d = bool(np.all(outside < INVARIANT * (1 + np.max(np.abs(a), axis=1))))
     # NaN, as of a force that has no derivative at rest, is no small number: `exact` is False then.

@@ -87,7 +87,7 @@ class HiddenMomenta(Pytree):
             )
 
 
-def fitted(values: np.ndarray) -> Array:
+def fit(values: np.ndarray) -> Array:
     """Chebyshev coefficients of values at the Chebyshev points, without those that are round-off."""
     flat = values.reshape(len(values), -1)
     nodes = np.cos(np.pi * (np.arange(len(values)) + 0.5) / len(values))
@@ -129,11 +129,11 @@ def _momenta_along(found: HiddenMomenta, q: Array, xi: Array) -> Array:
 def _momenta(found: HiddenMomenta, q: Array, xi: Array) -> Array:
     r = found.shape(q)
     if not found.invariant:
-        q, xi = _aligned(found, q, xi, found.point(r))
+        q, xi = _align(found, q, xi, found.point(r))
     return hamel.balance(found.system, q, xi)[0] @ found.fields(r)
 
 
-def _aligned(found: HiddenMomenta, q: Array, xi: Array, target: Array) -> tuple[Array, Array]:
+def _align(found: HiddenMomenta, q: Array, xi: Array, target: Array) -> tuple[Array, Array]:
     """(q, xi^D) moved by the group to the point of the section on its orbit: Newton's method on the group."""
     system, symmetries = found.system, found.symmetries
     moves = list(phase_space.generators(system, symmetries).values())

@@ -38,7 +38,7 @@ def at_states(system: System, q: ArrayLike, xi: ArrayLike, quantity: Quantity) -
     function = as_function(system, quantity)
     values = np.asarray(jax.jit(jax.vmap(partial(function, system)))(jnp.asarray(q), jnp.asarray(xi)))
     if values.ndim != 1:
-        raise InputError(f"a quantity is one number at each state; {named(quantity)} has shape {values.shape[1:]}.")
+        raise InputError(f"a quantity is one number at each state; {name_of(quantity)} has shape {values.shape[1:]}.")
     return values
 
 
@@ -67,20 +67,20 @@ def names(system: System) -> dict[str, Callable[[System, Array, Array], Array]]:
     return {"energy": hamel.energy, **contact, **kept, **of_p, **of_xi, **of_q}
 
 
-def named(quantity: Quantity) -> str:
+def name_of(quantity: Quantity) -> str:
     """What to call it; "" for a function without a name."""
     return quantity if isinstance(quantity, str) else getattr(quantity, "__name__", "quantity").replace("<lambda>", "")
 
 
 def unit_of(trajectory: Trajectory, quantity: Quantity) -> str:
     """A named quantity's unit as print has it, "" where the system says none; see `systems/_blocks/units.py`."""
-    return units.printed(units.unit(trajectory.system.units, quantity)) if isinstance(quantity, str) else ""
+    return units.in_print(units.unit(trajectory.system.units, quantity)) if isinstance(quantity, str) else ""
 
 
-def titled(trajectory: Trajectory, quantity: Quantity) -> str:
+def title_of(trajectory: Trajectory, quantity: Quantity) -> str:
     """What to write on an axis: the name, with its unit."""
     unit = unit_of(trajectory, quantity)
-    return f"{named(quantity)} [{unit}]" if unit else named(quantity)
+    return f"{name_of(quantity)} [{unit}]" if unit else name_of(quantity)
 
 
 def plane_coordinates(trajectory: Trajectory) -> tuple[str, str] | None:

@@ -36,7 +36,7 @@ def _demand(value: ArrayLike, holds: Callable, sentence: str) -> None:
     value = np.asarray(value)
     if not np.all(holds(value)):
         if demands is None:
-            raise InputError(f"{sentence}; it is {_shown(value)}.")
+            raise InputError(f"{sentence}; it is {_show(value)}.")
         demands.append(jnp.asarray(False))
 
 
@@ -101,7 +101,7 @@ def independent_rows(system: object, name: str) -> None:
     """The named covector, or the rows of the named matrix, are independent."""
     value = np.atleast_2d(np.asarray(getattr(system, name), float))
     if np.linalg.matrix_rank(value) < len(value):
-        what = "zero" if len(value) == 1 else f"{_shown(value)}, whose rows are dependent"
+        what = "zero" if len(value) == 1 else f"{_show(value)}, whose rows are dependent"
         raise InputError(f"{_of(system, name)} must give independent constraints; it is {what}.")
 
 
@@ -112,12 +112,12 @@ def _moments(system: object, name: str) -> np.ndarray:
     if value.ndim != 2 or value.shape[0] != value.shape[1]:
         raise InputError(f"{_of(system, name)} must be a square matrix or its diagonal; it has shape {value.shape}.")
     if np.max(np.abs(value - value.T), initial=0.0) > ROUNDOFF * np.max(np.abs(value), initial=0.0):
-        raise InputError(f"{_of(system, name)} must be symmetric; it is {_shown(value)}.")
+        raise InputError(f"{_of(system, name)} must be symmetric; it is {_show(value)}.")
     moments = np.linalg.eigvalsh(value)
     if not np.all(moments > 0):
         raise InputError(
             f"{_of(system, name)} must be positive definite: kinetic energy is positive; its principal values are "
-            f"{_shown(moments)}."
+            f"{_show(moments)}."
         )
     return moments
 
@@ -126,5 +126,5 @@ def _of(system: object, name: str) -> str:
     return f"the parameter {name} of {type(system).__name__}"
 
 
-def _shown(value: np.ndarray) -> float | list:
+def _show(value: np.ndarray) -> float | list:
     return np.round(value, 6).tolist()
