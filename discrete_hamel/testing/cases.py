@@ -10,8 +10,8 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import systems
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.reference import reference
 from discrete_hamel.schemes.scheme import Scheme, start, step
 
 STEP = jax.jit(step)

@@ -9,12 +9,13 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.testing import strategies
-from discrete_hamel.testing.verdicts import AxiomFailed, everywhere, named, shown
+from discrete_hamel.testing.verdicts import AxiomFailed, everywhere, numerals, signature
 
 ROUNDOFF = 1e-12  # of a step; it adds up like a random walk
 SEEN = 1e-10  # below it nothing is said of an order
@@ -54,7 +55,7 @@ def check_conserved(
     functions = [function] if callable(function) or isinstance(function, str) else list(function)
     if motions is None:
         if system is None:
-            raise ValueError("say which system, or which motions (system, q, xi), the runs are of.")
+            raise InputError("say which system, or which motions (system, q, xi), the runs are of.")
         motions = strategies.motions(system, q)
     found: list[tuple[np.ndarray, np.ndarray]] = []
 
@@ -71,8 +72,8 @@ def check_conserved(
             if not off <= allowed:
                 raise AxiomFailed(
                     f"{_label(each)} changes by {off:.1e} of its size, where {allowed:.0e} is allowed, in {steps} "
-                    f"steps of h = {size:.4g} from q = {shown(motion[1])}, xi = {shown(motion[2])} of "
-                    f"{named(motion[0])}."
+                    f"steps of h = {size:.4g} from q = {numerals(motion[1])}, xi = {numerals(motion[2])} of "
+                    f"{signature(motion[0])}."
                 )
 
     if kept == "exact":

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.testing.cases import PARTICLE, POINTS, SLEIGH, START, STEP, SURFACE, Case, accepts, has_slope, orbit
 from discrete_hamel.testing.strategies import numbers, vectors
-from discrete_hamel.testing.verdicts import AxiomFailed, everywhere, shown
+from discrete_hamel.testing.verdicts import AxiomFailed, everywhere, numerals
 from discrete_hamel.testing.words import WORDS
 
 ROUNDOFF = 1e-12
@@ -87,7 +87,7 @@ def check_symmetry(scheme: Scheme) -> None:
         if not gap < ROUNDOFF:
             raise AxiomFailed(
                 f"symmetric: {scheme!r} declares it, and a step of -h after one of h = {h:.3g} from "
-                f"q = {shown(case.q)}, xi = {shown(case.xi)} of {type(case.system).__name__} ends {gap:.1e} away."
+                f"q = {numerals(case.q)}, xi = {numerals(case.xi)} of {type(case.system).__name__} ends {gap:.1e} away."
             )
 
     if scheme.symmetric:
@@ -113,7 +113,7 @@ def check_equivariance(scheme: Scheme) -> None:
         gap = _apart((moved(here.q), here.p), (there.q, there.p))
         if not gap < ROUNDOFF:
             raise AxiomFailed(
-                f"equivariant: a step of {scheme!r} with h = {h:.3g} from xi = {shown(case.xi)} of ChaplyginSleigh, "
+                f"equivariant: a step of {scheme!r} with h = {h:.3g} from xi = {numerals(case.xi)} of ChaplyginSleigh, "
                 f"turned and moved in its plane, is off by {gap:.1e} from the step of the sleigh turned and moved."
             )
 
@@ -133,8 +133,8 @@ def check_word(scheme: Scheme, name: str) -> None:
         deviation = word.deviation(scheme, case)
         if not deviation < ROUNDOFF * 50**0.5:
             raise AxiomFailed(
-                f"{name}: declared by {scheme!r}, and off by {deviation:.1e} in a run from q = {shown(case.q)}, "
-                f"xi = {shown(case.xi)} of {type(case.system).__name__}."
+                f"{name}: declared by {scheme!r}, and off by {deviation:.1e} in a run from q = {numerals(case.q)}, "
+                f"xi = {numerals(case.xi)} of {type(case.system).__name__}."
             )
 
     if {name, *word.implied_by} & set(scheme.conserves):

@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.manifold import nearest, off_manifold
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.simulation import simulate
@@ -150,7 +151,7 @@ def where(system: System, q: Any = None) -> Any:
         return q
     sample = getattr(system, "sample", None)
     if sample is None:
-        raise ValueError(f"{type(system).__name__} has no sample(): say where it is to be looked at, q=[...].")
+        raise InputError(f"{type(system).__name__} has no sample(): say where it is to be looked at, q=[...].")
     return sample()["q"]
 
 

@@ -13,11 +13,11 @@ from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.validation import canonical
 from discrete_hamel.testing import axioms, strategies
-from discrete_hamel.testing.verdicts import EXAMPLES, AxiomFailed, everywhere, named, shown
+from discrete_hamel.testing.verdicts import EXAMPLES, AxiomFailed, everywhere, numerals, signature
 
 
 @partial(jax.jit, static_argnums=0)
-def _found(reversible: Any, system: System, q: Array, xi: Array) -> dict[str, Array]:
+def _offsets(reversible: Any, system: System, q: Array, xi: Array) -> dict[str, Array]:
     """off / size of each axiom, in rows."""
     at = axioms.state(system, q, xi)
     findings = {name: axiom.finding(at) for name, axiom in axioms.of_system(system, reversible).items()}
@@ -54,7 +54,7 @@ def check_system(
     Traceback (most recent call last):
     discrete_hamel.testing.verdicts.AxiomFailed: bracket: structure(q) is not the bracket of the fields...
     """
-    drawn = strategies.motions if vary else partial(_fixed, system)
+    drawn = strategies.motions if vary else partial(_same_system, system)
     if not isinstance(system, NonlinearSystem):  # whose charts may end at rest
         _judge(reversible, (system, strategies.where(system, q), ()))
     everywhere(drawn(system, q, near=near, fast=fast), partial(_judge, reversible), examples)
@@ -63,10 +63,12 @@ def check_system(
             check_system(system, q, reversible=True, vary=False, examples=examples, near=near, fast=fast)
         except AxiomFailed:
             return
-        raise AxiomFailed(f"reversible: {named(system)} is said not to be, and each of {examples} motions run back is.")
+        raise AxiomFailed(
+            f"reversible: {signature(system)} is said not to be, and each of {examples} motions run back is."
+        )
 
 
-def _fixed(system: System, *arguments: Any, **spread: Any) -> Any:
+def _same_system(system: System, *arguments: Any, **spread: Any) -> Any:
     return strategies.states(*arguments, **spread).map(lambda state: (system, *state))
 
 
@@ -75,12 +77,12 @@ def _judge(reversible: Any, motion: tuple) -> None:
     q = jnp.asarray(q, float)
     system = canonical(system).at(q)
     xi = hamel.full(system, q, jnp.zeros(system.rank) if not len(xi) else jnp.asarray(xi, float))
-    values = _found(reversible, system, q, xi)
+    values = _offsets(reversible, system, q, xi)
     for name, axiom in axioms.of_system(system, reversible).items():
         for of, off in zip(axiom.names or ("",), np.asarray(values[name]), strict=True):
             if not off <= axiom.tolerance:
                 said = f"{name} {of!r}" if of else name
                 raise AxiomFailed(
                     f"{said}: {axiom.look}. Off by {off:.1e} of its size, allowed {axiom.tolerance:.0e}, at "
-                    f"q = {shown(q)}, xi = {shown(xi)} of {named(system)}."
+                    f"q = {numerals(q)}, xi = {numerals(xi)} of {signature(system)}."
                 )

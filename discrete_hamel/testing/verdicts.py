@@ -30,12 +30,12 @@ def everywhere(strategy: Any, judge: Callable[[Any], None], examples: int = EXAM
     each()
 
 
-def shown(values: Any) -> str:
+def numerals(values: Any) -> str:
     """Numbers, short: enough of them to type in again."""
     return "[" + ", ".join(f"{value:.6g}" for value in np.ravel(np.asarray(values, float))) + "]"
 
 
-def named(system: Any) -> str:
+def signature(system: Any) -> str:
     """A system with its parameters, short."""
     leaves = jax.tree_util.tree_flatten_with_path(system)[0]
     numbers = (f"{jax.tree_util.keystr(path).lstrip('.')}={_number(leaf)}" for path, leaf in leaves)

@@ -70,7 +70,7 @@ def test_what_has_no_density_says_so():
     assert found.residual > 0.1
     with pytest.raises(ValueError, match="no density"):
         found([0.0, 0.0, 0.0])
-    with pytest.raises(ValueError, match="name symmetries that reach the others"):
+    with pytest.raises(ValueError, match="name symmetries along the others"):
         dh.invariant_density(sleigh, symmetries=[])
 
 

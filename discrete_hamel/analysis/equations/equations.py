@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.mechanics import hamel
@@ -83,7 +84,7 @@ class Equations(NamedTuple):
             letters = {symbol: _typeset(str(symbol)) for symbol in value.free_symbols}
             written = name if name.startswith("[") else _typeset(name)
             rate = left.endswith("'")
-            rows.append(rf"{_dotted(written) if rate else written} &= {latex(value, symbol_names=letters)}")
+            rows.append(rf"{_rate_of(written) if rate else written} &= {latex(value, symbol_names=letters)}")
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
@@ -101,7 +102,7 @@ def _typeset(name: str) -> str:
     return rf"{letter}_{{{_typeset(index)}}}" if mark else letter
 
 
-def _dotted(written: str) -> str:
+def _rate_of(written: str) -> str:
     r"""\dot over the letter, not over its index; what has a prime or stands upright gets d/dt."""
     head, mark, index = written.partition("_")
     if "'" in written or "mathrm" in head:
@@ -135,7 +136,7 @@ class _Reader:
         if q is None:
             sample = getattr(system, "sample", None)
             if sample is None:
-                raise ValueError(f"{type(system).__name__} has no sample(): say near which q the equations hold.")
+                raise InputError(f"{type(system).__name__} has no sample(): say near which q the equations hold.")
             q = sample()["q"]
         self.names = names
         self.plain = validation.canonical(system)
@@ -149,16 +150,16 @@ class _Reader:
         every = self._of("velocities", "xi", self.rank + self.across)
         self.xi = self._inputs(every, draw[: self.rank + self.across])
         self.free = self.xi[: self.rank]
-        self.p = self._inputs([self._named(f"p_{name}") for name in every[: self.rank]], draw[-self.rank :])
-        self.reactions = [self._named(f"lambda_{name}") for name in every[self.rank :]]
+        self.p = self._inputs([self._name_for(f"p_{name}") for name in every[: self.rank]], draw[-self.rank :])
+        self.reactions = [self._name_for(f"lambda_{name}") for name in every[self.rank :]]
         self.parameters = self._parameters()
 
-    def _named(self, name: str) -> str:
+    def _name_for(self, name: str) -> str:
         return self.names.get(name, name)
 
     def _of(self, kind: str, letter: str, count: int) -> list[str]:
         known = getattr(self.system, kind) or [f"{letter}{k + 1}" for k in range(count)]
-        return [self._named(name) for name in known[:count]]
+        return [self._name_for(name) for name in known[:count]]
 
     def _inputs(self, names: list[str], samples: Any) -> np.ndarray:
         nodes = [self.graph.input(name, float(sample)) for name, sample in zip(names, samples, strict=True)]
@@ -176,7 +177,7 @@ class _Reader:
             array = np.empty(values.shape, dtype=object)
             symbolic = id(leaf) in users and values.dtype.kind == "f"
             for index in np.ndindex(values.shape):
-                label = self._named(own + "".join(f"_{k + 1}" for k in index))
+                label = self._name_for(own + "".join(f"_{k + 1}" for k in index))
                 value = float(values[index])
                 array[index] = self.graph.input(label, value) if symbolic else self.graph.const(value)
             nodes.append(array)
@@ -191,10 +192,10 @@ class _Reader:
         try:
             (result,) = to_graph(self.graph, function, self.parameters, *arguments)
         except Unsupported as why:
-            raise ValueError(f"the equations of {type(self.system).__name__} cannot be printed: {why}.") from None
+            raise InputError(f"the equations of {type(self.system).__name__} cannot be printed: {why}.") from None
         nodes = [int(node) for node in np.ravel(result)]
         if self.graph.operations(nodes) > MOST:
-            raise ValueError(
+            raise InputError(
                 f"the equations of {type(self.system).__name__} take {self.graph.operations(nodes)} operations, "
                 f"and nobody reads more than {MOST}."
             )

@@ -60,7 +60,7 @@ class Formulas:
         self._inputs = dict(zip(inputs, names[: len(inputs)], strict=True))
         self.of: dict[int, FracElement] = {}
         for index in needed:
-            self.of[index] = self._made(index)
+            self.of[index] = self._make(index)
 
     # --- from nodes ---
 
@@ -70,7 +70,7 @@ class Formulas:
     def _rational(self, value: Fraction) -> FracElement:
         return self.field.from_expr(sp.Rational(value.numerator, value.denominator))
 
-    def _made(self, index: int) -> FracElement:
+    def _make(self, index: int) -> FracElement:
         operation, *rest = self.graph.nodes[index]
         if operation == "const":
             return self._rational(number(rest[0]))
@@ -78,7 +78,7 @@ class Formulas:
             return self._generator(self._inputs[rest[0]])
         values = [self.of[operand] for operand in rest]
         if operation in QUOTIENTS:
-            return self.reduced(QUOTIENTS[operation](*values))
+            return self.normal_form(QUOTIENTS[operation](*values))
         return self._opaque(operation, index, values)
 
     def _opaque(self, operation: str, index: int, values: list[FracElement]) -> FracElement:
@@ -111,7 +111,7 @@ class Formulas:
         for other, known, power in self._powers:
             steps = _whole(exponent - known) if other == base else None
             if steps is not None:
-                return self.reduced(power * base**steps)
+                return self.normal_form(power * base**steps)
         name = self._spare[index][0]
         power = self._generator(name)
         self.meaning[name] = self.expression(base) ** self.expression(exponent)
@@ -123,26 +123,26 @@ class Formulas:
 
     # --- the normal form ---
 
-    def reduced(self, value: FracElement, swapped: bool = False) -> FracElement:
+    def normal_form(self, value: FracElement, swapped: bool = False) -> FracElement:
         """The same with sin^2 = 1 - cos^2 (or cos^2 = 1 - sin^2) and w^k = a put in, and cancelled."""
         numerator, denominator = value.numer, value.denom
         for s, c in self.circles:
             high, low = (c, s) if swapped else (s, c)
             other = 1 - self.field.ring.gens[low] ** 2
-            numerator, denominator = (_lowered(part, high, 2, other) for part in (numerator, denominator))
+            numerator, denominator = (_lower(part, high, 2, other) for part in (numerator, denominator))
         same = (numerator, denominator) == (value.numer, value.denom)
         result = value if same else _quotient(self, numerator, denominator)
         for place, (base, power) in self._roots.items():
             if any(monomial[place] >= power for part in (result.numer, result.denom) for monomial in part):
-                parts = [_substituted(self, part, place, power, base) for part in (result.numer, result.denom)]
-                result = self.reduced(parts[0] / parts[1], swapped)
+                parts = [_substitute(self, part, place, power, base) for part in (result.numer, result.denom)]
+                result = self.normal_form(parts[0] / parts[1], swapped)
         return result
 
     # --- to SymPy ---
 
     def expression(self, value: FracElement, state: Iterable[sp.Symbol] = ()) -> sp.Expr:
         """A value as it is written: the sum over monomials of the symbols `state`, or one quotient, factored."""
-        choices = [_written(self, self.reduced(value, swapped), tuple(state)) for swapped in (False, True)]
+        choices = [_write(self, self.normal_form(value, swapped), tuple(state)) for swapped in (False, True)]
         found = min(choices, key=sp.count_ops) if self.circles else choices[0]
         return sp.powsimp(found.xreplace(self.meaning)) if self._powers else found.xreplace(self.meaning)
 
@@ -151,7 +151,7 @@ def _quotient(formulas: Formulas, numerator: Any, denominator: Any) -> FracEleme
     return formulas.field.new(*numerator.cancel(denominator))
 
 
-def _lowered(polynomial: Any, place: int, power: int, replacement: Any) -> Any:
+def _lower(polynomial: Any, place: int, power: int, replacement: Any) -> Any:
     """The polynomial with g^power = replacement, g the generator at `place`."""
     ring = polynomial.ring
     if all(monomial[place] < power for monomial in polynomial):
@@ -164,7 +164,7 @@ def _lowered(polynomial: Any, place: int, power: int, replacement: Any) -> Any:
     return result
 
 
-def _substituted(formulas: Formulas, polynomial: Any, place: int, power: int, base: FracElement) -> FracElement:
+def _substitute(formulas: Formulas, polynomial: Any, place: int, power: int, base: FracElement) -> FracElement:
     """The same with a quotient as replacement."""
     result = formulas.field.zero
     for monomial, coefficient in polynomial.items():
@@ -186,10 +186,10 @@ def _whole(value: FracElement) -> int | None:
     return int(constant) if constant is not None and constant.denominator == 1 else None
 
 
-def _written(formulas: Formulas, value: FracElement, state: tuple[sp.Symbol, ...]) -> sp.Expr:
+def _write(formulas: Formulas, value: FracElement, state: tuple[sp.Symbol, ...]) -> sp.Expr:
     places = [formulas._place[symbol] for symbol in state if symbol in formulas._place]
     if not places or any(monomial[place] for monomial in value.denom for place in places):
-        return _factored(value)
+        return _factor(value)
     parts: dict[tuple, Any] = {}
     for monomial, coefficient in value.numer.items():
         key = tuple(monomial[place] for place in places)
@@ -200,12 +200,12 @@ def _written(formulas: Formulas, value: FracElement, state: tuple[sp.Symbol, ...
     terms = []
     for key, part in parts.items():
         weight = sp.Mul(*(gens[place] ** power for place, power in zip(places, key, strict=True)))
-        coefficient = formulas.reduced(_quotient(formulas, part, value.denom))
-        terms.append(weight * _factored(coefficient))
+        coefficient = formulas.normal_form(_quotient(formulas, part, value.denom))
+        terms.append(weight * _factor(coefficient))
     return sp.Add(*terms)
 
 
-def _factored(value: FracElement) -> sp.Expr:
+def _factor(value: FracElement) -> sp.Expr:
     """Numerator over denominator, factored where they are short, and their common number in front."""
     (above, numerator), (below, denominator) = (_factors(part) for part in (value.numer, value.denom))
     return sp.Mul(above / below, numerator, 1 / denominator)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.geometry.poisson import integrable
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.symmetries import components
@@ -75,7 +76,7 @@ class Density(NamedTuple):
     def logarithm(self, q: Any) -> np.ndarray:
         """ln f(q) - ln f(place), along a path in the configuration space."""
         if not self.exists:
-            raise ValueError(f"no density f(q) is kept (off by {self.residual:.1e}): there is no ln f.")
+            raise InputError(f"no density f(q) is kept (off by {self.residual:.1e}): there is no ln f.")
         q = jnp.asarray(q, float)
         flat = q.reshape(-1, q.shape[-1])
         along = jax.vmap(partial(logarithm, self.system, self.symmetries, self.place))(flat)
@@ -102,7 +103,7 @@ def invariant_density(system: System, q: Any = None, symmetries: phase_space.Sym
         q = system.sample()["q"]  # type: ignore[attr-defined]  # of the catalogue
     system, q, _ = checks.initial_data(system, q, jnp.zeros(system.at(jnp.asarray(q, float)).rank), None)
     if many(q):
-        raise ValueError(f"{len(q)} coordinates are too many for the closedness of a one-form to be asked.")
+        raise InputError(f"{len(q)} coordinates are too many for the closedness of a one-form to be asked.")
     chosen = phase_space.chosen(system, symmetries, q)
     worst = 0.0
     for place in [q, *phase_space.nearby(system, q, system.frame(q).shape[1])]:
@@ -110,7 +111,7 @@ def invariant_density(system: System, q: Any = None, symmetries: phase_space.Sym
         worst = max(worst, float(off))
     n = system.frame(q).shape[1]
     if int(rank) < n and int(rank) < (reached := integrable(system, q).growth[-1]):
-        raise ValueError(
+        raise InputError(
             f"D and the symmetries of {type(system).__name__} span {int(rank)} of the {reached} directions that D "
             "reaches: name symmetries along the others, symmetries=[...], or f is not determined."
         )

@@ -14,7 +14,7 @@ from jax import Array
 from scipy.integrate import solve_bvp, solve_ivp
 from scipy.interpolate import CubicSpline
 
-from discrete_hamel._support.errors import RunFailed
+from discrete_hamel._support.errors import InputError, RunFailed
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.frames import left_inverse
 from discrete_hamel.mechanics.nonlinear import need_frame
@@ -53,11 +53,11 @@ def vakonomic(system: System, q: Any, xi: Any = None, *, v: Any = None, multipli
     >>> bool(rolling.q[:, 1].max() < 10.0 < stationary.q[:, 1].max())       # only the second slides down for ever
     True
     """
-    system, q, xi = _checked(system, q, xi, v)
+    system, q, xi = _accept(system, q, xi, v)
     across = len(xi) - system.rank
     start = np.zeros(across) if multipliers is None else np.asarray(multipliers, float)
     if start.shape != (across,):
-        raise ValueError(f"multipliers has shape {start.shape}; there are {across}, one a constraint.")
+        raise InputError(f"multipliers has shape {start.shape}; there are {across}, one a constraint.")
     pi = np.array(hamel.momentum(system, q, xi))
     pi[system.rank :] += start
     times = np.atleast_1d(np.asarray(t, float))
@@ -90,10 +90,10 @@ def vakonomic_between(system: System, q0: Any, q1: Any, *, t: float, multipliers
     >>> bool(abs(curve.q[-1] - [0.3, 0.0, 0.1]).max() < 1e-7)
     True
     """
-    system, begin, xi = _checked(system, q0, jnp.zeros(system.at(jnp.asarray(q0, float)).rank), None)
+    system, begin, xi = _accept(system, q0, jnp.zeros(system.at(jnp.asarray(q0, float)).rank), None)
     end = np.asarray(checks.vector("q1", q1))
     if len(end) != len(begin) or system.frame(begin).shape[0] != len(xi):
-        raise ValueError("between two points needs as many coordinates as fields: none redundant, none reduced away.")
+        raise InputError("between two points needs as many coordinates as fields: none redundant, none reduced away.")
     share = np.linspace(0.0, 1.0, MESH)
     chord = np.asarray(begin) + share[:, None] * (end - np.asarray(begin))
     pi = np.asarray(_on_chord(system, jnp.asarray(chord), jnp.asarray((end - np.asarray(begin)) / t))).copy()
@@ -117,11 +117,11 @@ def vakonomic_between(system: System, q0: Any, q1: Any, *, t: float, multipliers
     return _curve(len(end), system, found.x, found.y.T, guess)
 
 
-def _checked(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
+def _accept(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
     need_frame(system, "vakonomic motion", "give the constraint by its rows, from_constraints")
     system, q, xi = checks.initial_data(system, q, xi, v)
     if np.any(np.asarray(system.force(q, xi))) or np.any(np.asarray(system.force(q, xi + 1.0))):
-        raise ValueError("forces are not part of an action: a vakonomic motion has none.")
+        raise InputError("forces are not part of an action: a vakonomic motion has none.")
     return system, q, xi
 
 
