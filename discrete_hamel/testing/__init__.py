@@ -12,6 +12,8 @@ _HOME = {
     "check_conserved": "conserved",
     "check_scheme": "schemes",
     "check_system": "systems",
+    "axioms": "axioms",
+    "schemes": "schemes",
     "strategies": "strategies",
 }
 

@@ -14,13 +14,13 @@ from discrete_hamel.analysis.geometry.poisson import integrable
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.symmetries import components
 from discrete_hamel.mechanics import hamel
-from discrete_hamel.mechanics.frames import many
 from discrete_hamel.mechanics.manifold import nearest
 from discrete_hamel.mechanics.nonlinear import need_frame
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 
 ZERO = 1e-9  # relative to the terms that cancel
+MOST = 200  # coordinates
 NODES = 24  # of the quadrature along a path
 
 
@@ -102,7 +102,7 @@ def invariant_density(system: System, q: Any = None, symmetries: phase_space.Sym
     if q is None:
         q = system.sample()["q"]  # type: ignore[attr-defined]  # of the catalogue
     system, q, _ = checks.initial_data(system, q, jnp.zeros(system.at(jnp.asarray(q, float)).rank), None)
-    if many(q):
+    if len(q) > MOST:
         raise InputError(f"{len(q)} coordinates are too many for the closedness of a one-form to be asked.")
     chosen = phase_space.chosen(system, symmetries, q)
     worst = 0.0

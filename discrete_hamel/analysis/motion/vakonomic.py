@@ -4,6 +4,7 @@ Hamel's equations vary first and constrain after; here the constraint comes firs
 The motions differ unless the constraint is holonomic.   Korteweg 1899; Kozlov 1983; [QS] 3.3
 """
 
+import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -100,7 +101,10 @@ def vakonomic_between(system: System, q0: Any, q1: Any, *, t: float, multipliers
     pi[:, system.rank :] = 1.0 if multipliers is None else np.asarray(multipliers, float)
     guess = jnp.zeros(system.rank)
     many = jax.jit(jax.vmap(lambda y: _rates(len(end), system, y, guess)))
-    with np.errstate(all="ignore"):  # trial curves may run away; what is found is asked below
+    with (
+        np.errstate(all="ignore"),
+        warnings.catch_warnings(action="ignore"),
+    ):  # trial curves may run away; what is found is asked below
         found = solve_bvp(
             lambda _, y: np.asarray(many(y.T)).T,
             lambda a, b: np.concatenate([a[: len(end)] - begin, b[: len(end)] - end]),
@@ -143,7 +147,7 @@ def _rates(coordinates: int, system: System, y: Array, guess: Array) -> Array:
     psi = system.frame(q)
     _, back = jax.vjp(system.slip, q)
     (slips,) = back((pi - mu)[system.rank :])
-    return jnp.concatenate([psi @ xi, hamel.coadjoint(system, q, xi, pi) + psi.T @ (slope - slips)])
+    return jnp.concatenate([psi @ xi, system.coadjoint(q, xi, pi) + psi.T @ (slope - slips)])
 
 
 @partial(jax.jit, static_argnums=0)
