@@ -4,7 +4,7 @@ Hamel's equations vary first and constrain after; here the constraint comes firs
 The motions differ unless the constraint is holonomic.   Korteweg 1899; Kozlov 1983; [QS] 3.3
 """
 
-import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -93,23 +93,26 @@ def vakonomic_between(system: System, q0: Any, q1: Any, *, t: float, multipliers
     """
     system, begin, xi = _accept(system, q0, jnp.zeros(system.at(jnp.asarray(q0, float)).rank), None)
     end = np.asarray(checks.vector("q1", q1))
-    if len(end) != len(begin) or system.frame(begin).shape[0] != len(xi):
+    if system.redundant or not len(end) == len(begin) == len(xi):
         raise InputError("between two points needs as many coordinates as fields: none redundant, none reduced away.")
     share = np.linspace(0.0, 1.0, MESH)
     chord = np.asarray(begin) + share[:, None] * (end - np.asarray(begin))
     pi = np.asarray(_on_chord(system, jnp.asarray(chord), jnp.asarray((end - np.asarray(begin)) / t))).copy()
     pi[:, system.rank :] = 1.0 if multipliers is None else np.asarray(multipliers, float)
     guess = jnp.zeros(system.rank)
-    many = jax.jit(jax.vmap(lambda y: _rates(len(end), system, y, guess)))
-    with (
-        np.errstate(all="ignore"),
-        warnings.catch_warnings(action="ignore"),
-    ):  # trial curves may run away; what is found is asked below
+    n, size = len(end), len(end) + pi.shape[1]
+    rates = jax.jit(jax.vmap(lambda y: _rates(n, system, y, guess)))
+    slopes = jax.jit(jax.vmap(jax.jacfwd(lambda y: _rates(n, system, y, guess))))
+    fixed = np.eye(size)[:n]
+    ends = np.concatenate([fixed, 0 * fixed]), np.concatenate([0 * fixed, fixed])
+    with np.errstate(all="ignore"):  # trial curves may run away; what is found is asked below
         found = solve_bvp(
-            lambda _, y: np.asarray(many(y.T)).T,
-            lambda a, b: np.concatenate([a[: len(end)] - begin, b[: len(end)] - end]),
+            lambda _, y: _by_columns(rates, y).T,
+            lambda a, b: np.concatenate([a[:n] - np.asarray(begin), b[:n] - end]),
             share * t,
             np.concatenate([chord, pi], axis=1).T,
+            fun_jac=lambda _, y: np.moveaxis(_by_columns(slopes, y), 0, -1),
+            bc_jac=lambda *_: ends,
             tol=BETWEEN,
             max_nodes=20_000,
         )
@@ -119,6 +122,13 @@ def vakonomic_between(system: System, q0: Any, q1: Any, *, t: float, multipliers
             "try other multipliers=, a longer t, or a nearer q1."
         )
     return _curve(len(end), system, found.x, found.y.T, guess)
+
+
+def _by_columns(function: Callable, y: np.ndarray) -> np.ndarray:
+    """function of the columns of y, as many as there are, with one compilation a power of two."""
+    count = y.shape[1]
+    more = np.pad(y.T, ((0, (1 << (count - 1).bit_length()) - count), (0, 0)), mode="edge")
+    return np.asarray(function(more))[:count]
 
 
 def _accept(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
