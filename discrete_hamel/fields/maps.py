@@ -5,7 +5,7 @@ derivatives and transposes of these are as cheap.
 """
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +13,14 @@ from jax import Array
 
 from discrete_hamel.mechanics.hamel import full
 
+if TYPE_CHECKING:
+    from discrete_hamel.fields.constrained_string import ConstrainedString
+    from discrete_hamel.fields.sleigh_string import SleighWithString
 
-def balance(system: Any, q: Array, xi: Array) -> tuple[Array, Array]:
+    ByMaps = ConstrainedString | SleighWithString  # by `velocity`, `quasivelocity` and `after`
+
+
+def balance(system: "ByMaps", q: Array, xi: Array) -> tuple[Array, Array]:
     """(mu, F) of (H), all n components: with w = (Psi^-1)^T mu and v = Psi xi,
 
     F_j = w . (D u_j [v] - D(Psi xi)[u_j]) + u_j[l] + f_j
@@ -32,7 +38,7 @@ def balance(system: Any, q: Array, xi: Array) -> tuple[Array, Array]:
 
 
 @jax.jit
-def motion(system: Any, q: Array, xi: Array) -> tuple[Array, Array]:
+def motion(system: "ByMaps", q: Array, xi: Array) -> tuple[Array, Array]:
     """(qdot, xidot) of (H) on D, for a rank that does not grow with the points: the inertia is rank x rank."""
     m = system.rank
     free, xi = xi[:m], full(system, q, xi[:m])
@@ -49,7 +55,7 @@ def motion(system: Any, q: Array, xi: Array) -> tuple[Array, Array]:
 
 
 @jax.jit
-def reactions(system: Any, q: Array, xi: Array) -> Array:
+def reactions(system: "ByMaps", q: Array, xi: Array) -> Array:
     """`hamel.reactions`: the forces, one for each of xi^U, that hold the constraint, d/dt mu_{m+a} - F_{m+a}."""
     xi = full(system, q, xi[: system.rank])
     _, rate = jax.jvp(jax.grad(system.lagrangian, 1), (q, xi), motion(system, q, xi))

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel.fields import maps
 from discrete_hamel.fields.following import across_links, drawn, drawn_along, followed, laid_behind, trailed
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
@@ -55,7 +55,7 @@ class SleighWithString(System):
         return ("omega", "v", "sideways", *(f"across{k}" for k in links), *(f"sigma{k}" for k in links))
 
     @property
-    def spacing(self) -> Any:
+    def spacing(self) -> Array | float:
         """ds, m."""
         return self.length / (self.points - 1)
 
@@ -104,11 +104,13 @@ class SleighWithString(System):
     def force(self, q: Array, xi: Array) -> Array:
         return jnp.zeros_like(xi).at[1].set(self.pull)
 
-    def tension(self, q: Any, xi: Any) -> Array:
+    def tension(self, q: Coordinates, xi: Quasivelocities) -> Array:
         """lambda of the links, N, from the sleigh: the reaction to stretching; see `ConstrainedString.tension`."""
         return -maps.reactions(self, jnp.asarray(q, float), jnp.asarray(xi, float))[self.points :]
 
-    def drawing(self, angle: Callable, omega: float, v: float, theta: float = 0.0, place: Any = (0.0, 0.0)) -> dict:
+    def drawing(
+        self, angle: Callable, omega: float, v: float, theta: float = 0.0, place: ArrayLike = (0.0, 0.0)
+    ) -> dict:
         """Initial data q, xi: the string trails with the tangent angle(s), s from its tail; v is positive."""
         if not float(v) > 0:
             raise ValueError(
@@ -154,7 +156,7 @@ class SleighWithString(System):
         """A straight string drawn into a circle."""
         return {**self.drawing(lambda s: 0.0, omega=1.5, v=1.0), "h": 0.5 * float(self.spacing)}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string, the blade and the platform."""
         q = np.asarray(q)
         return [drawn(np.asarray(self.places(jnp.asarray(q)))), *platform(q[0], q[1], q[2], 0.15)]

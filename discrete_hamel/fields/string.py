@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.fields.ends import Driven, Fixed, Free
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square, strung
@@ -44,7 +45,7 @@ class String(System):
     gravity: float = 0.0  # m/s^2, downwards (-y)
     stiffness: float = 0.0  # N m^2, against bending (B)
     front: Any = static(default=Free())
-    back: Any = static(default=Free())
+    back: Free | Fixed | Driven = static(default=Free())
 
     @property
     def hung(self) -> bool:
@@ -75,7 +76,7 @@ class String(System):
         return (*turning, *ends, *stretching, *(["t'"] if self.clock else []))
 
     @property
-    def spacing(self) -> Any:
+    def spacing(self) -> Array | float:
         """ds, m."""
         return self.length / (self.points - 1)
 
@@ -151,7 +152,11 @@ class String(System):
         return jax.jvp(lambda t: jnp.asarray(self.front.path(t), float), (t,), (jnp.ones_like(t),))[1]
 
     def laid(
-        self, angle: Callable, turning: Callable | None = None, place: Any = (0.0, 0.0), velocity: Any = (0.0, 0.0)
+        self,
+        angle: Callable,
+        turning: Callable | None = None,
+        place: ArrayLike = (0.0, 0.0),
+        velocity: ArrayLike = (0.0, 0.0),
     ) -> dict:
         """Initial data q, xi of the string with the tangent at angle(s), turning at the rate turning(s), 0 <= s <=
         length.
@@ -229,7 +234,7 @@ class String(System):
         """A bent string, turning."""
         return {**self.laid(lambda s: np.pi * s, lambda s: 2 * np.cos(np.pi * s)), "h": 0.25 / self.points}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string."""
         z = np.asarray(self.places(jnp.asarray(q)))
         return [np.column_stack([z.real, z.imag])]

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from discrete_hamel.compiler.reading.movements import BY_NUMPY
+from discrete_hamel.compiler.reading.rules import Value
 
 OBJECTS_ONLY = ("pad",)
 
@@ -44,7 +45,7 @@ EXACT: dict[str, Callable] = {
 }
 
 
-def evaluated(equation: Any, values: list[Any]) -> list[Any]:
+def evaluated(equation: Any, values: list[Value]) -> list[Value]:
     """The outputs of an equation whose operands are numbers."""
     name, several = equation.primitive.name, equation.primitive.multiple_results
     rule = EXACT.get(name) or (None if name in OBJECTS_ONLY else BY_NUMPY.get(name))

@@ -11,12 +11,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
 
 STEP = 0.05
 
 
-def sample_points(system: Any, scheme: Any, q: Any, xi: Any, h: Any, count: int = 3) -> Any:
+def sample_points(system: System, scheme: Scheme, q: Any, xi: Any, h: Any, count: int = 3) -> Any:
     """Up to `count` of (system, scheme, state, h), without tracers; those that a system offers as its sample first."""
     for k in range(count):
         draw = np.random.default_rng(k)
@@ -32,7 +35,7 @@ def _traced(leaf: Any) -> bool:
     return isinstance(leaf, jax.core.Tracer)
 
 
-def _number(leaf: Any, draw: Any, offered: Any = None) -> Any:
+def _number(leaf: Any, draw: np.random.Generator, offered: Any = None) -> Any:
     """The leaf, or if it is traced, what is offered, or numbers of size one."""
     if not _traced(leaf):
         return leaf
@@ -41,7 +44,7 @@ def _number(leaf: Any, draw: Any, offered: Any = None) -> Any:
     return jnp.asarray(draw.uniform(0.5, 1.5, leaf.shape), leaf.dtype)
 
 
-def _defaults(tree: Any, draw: Any) -> Any:
+def _defaults(tree: PyTree, draw: np.random.Generator) -> Any:
     """The tree with defaults of its class for what is traced, or numbers of size one."""
     if dataclasses.is_dataclass(tree):
         known = {f.name: f.default for f in dataclasses.fields(tree) if isinstance(f.default, int | float)}

@@ -8,7 +8,7 @@ import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -19,17 +19,20 @@ from discrete_hamel._support.errors import StoreDamaged, StoreFailed
 from discrete_hamel.runs.ensemble import claims, processes
 from discrete_hamel.runs.ensemble.batches import Task
 from discrete_hamel.runs.ensemble.members import Members
-from discrete_hamel.runs.ensemble.reductions import code, kept
+from discrete_hamel.runs.ensemble.reductions import Reduction, code, kept
 from discrete_hamel.runs.ensemble.results import Contents, told
 from discrete_hamel.runs.storage import files, requests
 from discrete_hamel.runs.storage.columns import Column
 from discrete_hamel.runs.storage.manifest import described, differences, versions
 from discrete_hamel.runs.storage.reading import METADATA, checksum, verified
 
+if TYPE_CHECKING:
+    from xarray import Dataset
+
 KIND = "ensemble 1"
 
 
-def manifest(members: Members, task: Task, nodes: int, first_too: bool, reduction: Any) -> dict[str, Any]:
+def manifest(members: Members, task: Task, nodes: int, first_too: bool, reduction: Reduction | None) -> dict[str, Any]:
     """What an ensemble is made from; what differs from member to member as a digest."""
     from discrete_hamel.runs.storage.manifest import manifest as of_a_run
 
@@ -38,7 +41,7 @@ def manifest(members: Members, task: Task, nodes: int, first_too: bool, reductio
     equations = dict(whole["equations"])
     if reduction is not None:
         equations |= code(reduction, sample, q, xi)
-    described_as = described(sample) or {}
+    described_as = described(sample)
     return whole | {
         "kind": KIND,
         "system": {"class": described_as["class"], "structure": described_as["structure"]},
@@ -163,7 +166,7 @@ class Shards:
             for path in left:
                 path.unlink(missing_ok=True)
 
-    def opened(self, attributes: dict[str, Any]) -> Any:
+    def opened(self, attributes: dict[str, object]) -> "Dataset":
         """The result as xarray opens it, of which little is read before it is asked for."""
         import xarray
 
