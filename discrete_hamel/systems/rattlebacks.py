@@ -15,7 +15,7 @@ from discrete_hamel.systems.rigid_bodies import inertia_matrix
 from discrete_hamel.systems.rolling import Rolling
 
 
-def support_of_ellipsoid(normal: Array, semiaxes: Any) -> Array:
+def support_of_ellipsoid(normal: Array, semiaxes: Array) -> Array:
     """H(n) = |(a1 n1, a2 n2, a3 n3)|: the farthest an ellipsoid about the mass centre reaches along n."""
     reach = jnp.asarray(semiaxes, float) * normal
     return jnp.sqrt(reach @ reach)
