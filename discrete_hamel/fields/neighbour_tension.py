@@ -14,7 +14,7 @@ from discrete_hamel.schemes.scheme import Interval, Scheme, State
 REACH = 3  # points that the equations at a point look ahead or back, at most: so many make a block
 
 
-class NeighbourTension(Scheme[AlongAndAcross]):
+class NeighbourTension(Scheme[AlongAndAcross, State]):
     """The map of `DiscreteHamel()`, tau = 1/2, for `AlongAndAcross`: O(points) a step, no dense matrix.
 
     The tension acts along the whole string at once. As an unknown of the step, beside the points, it is one more

@@ -12,7 +12,7 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
 
 
-class TridiagonalTension(Scheme[String]):
+class TridiagonalTension(Scheme[String, State]):
     """The discrete Hamel scheme (tau = 1/2) for a String, without its dense frame: O(points) a step.
 
     With N_k, the momentum of all that is beyond link k, the balance (D2) along the link's turning is local, and what it

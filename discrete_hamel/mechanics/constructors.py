@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes, wanted
@@ -191,7 +191,7 @@ class FromConstraints(DescribedSystem):
 
     L_of: Callable
     A_of: Callable
-    b_of: Any = static(default=None)
+    b_of: Callable | None = static(default=None)
     force_of: Callable | None = static(default=None)
     params: Any = None
     description: Description = static(default=NOTHING)
@@ -200,7 +200,7 @@ class FromConstraints(DescribedSystem):
     weights: Any = None
 
     @property
-    def rank(self) -> Any:
+    def rank(self) -> int:
         if self.choice is None:
             raise ValueError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
         return len(self.choice.free)
@@ -320,7 +320,7 @@ def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
     return psi.T @ _sized(covector, q, "force(q, qdot)", "coordinate")
 
 
-def _sized(force: Any, like: Array, name: str, each: str) -> Array:
+def _sized(force: ArrayLike, like: Array, name: str, each: str) -> Array:
     force = jnp.asarray(force)
     if force.shape != like.shape:
         raise ValueError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
@@ -83,7 +84,7 @@ def _length(q: Array) -> int:
     return max(1, min(CHUNK, COORDINATES // max(1, q.size)))
 
 
-def _per_call(stepper: Any, q: Array, save_every: int) -> int:
+def _per_call(stepper: object, q: Array, save_every: int) -> int:
     """Intervals that a call takes at most: native code, which has no room set aside, some tenths of a second."""
     native = getattr(stepper, "run", None)
     if native is None:
@@ -156,11 +157,11 @@ def _compiled(
     return (state, int(whole) * every, None, saved, None), not good
 
 
-def _first(saved: Any, count: int) -> Any:
+def _first(saved: PyTree, count: int) -> Any:
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], saved)
 
 
-def _from_last(last: tuple, t: Any, saved: tuple, rows: Rows | None) -> tuple:
+def _from_last(last: tuple, t: np.ndarray, saved: tuple, rows: Rows | None) -> tuple:
     """t, q and xi of a chunk, with those of the node before it in front."""
     if rows is None:
         return tuple(np.concatenate([a[None], b]) for a, b in zip(last, (t, saved[0], saved[2]), strict=True))

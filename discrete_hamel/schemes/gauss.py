@@ -15,7 +15,7 @@ from discrete_hamel.schemes.scheme import Scheme, State
 MOST_STAGES = 12
 
 
-def collocation(stages: int) -> tuple[Any, Any, Any]:
+def collocation(stages: int) -> tuple[Any, ...]:
     """(A, b, c) of Gauss collocation on [0, 1], from l_j = w_j sum_k (2k+1)/2 P_k(x_j) P_k, integrated term by term.
 
     The sum is over orthogonal polynomials, so no digits cancel for any number of stages.

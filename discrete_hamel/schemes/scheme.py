@@ -21,6 +21,7 @@ from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 
 T = TypeVar("T")
+Held = TypeVar("Held", bound="State")  # between steps: q, p, xi, and what else the scheme remembers
 Moving = TypeVar("Moving", bound=System)  # what a scheme is for; a bare `Scheme` is for whatever there is
 
 
@@ -79,7 +80,7 @@ class Interval(Pytree):
     report: Report
 
 
-class Scheme(Pytree, Generic[Moving]):
+class Scheme(Pytree, Generic[Moving, Held]):
     """A rule for one step: the root z of `residual`, from which `advance` makes the next state."""
 
     order: ClassVar[Any] = None
@@ -109,26 +110,26 @@ class Scheme(Pytree, Generic[Moving]):
         free = xi[: system.rank]
         return State(q, hamel.balance(system, q, free)[0], free)
 
-    def guess(self, system: Moving, state: Any, h: Array) -> Array:
+    def guess(self, system: Moving, state: Held, h: Array) -> Array:
         """z = (xi^D, q_{k+1}) of an explicit Euler step with the last interval's velocity."""
         return jnp.concatenate([state.xi, state.q + h * system.frame(state.q) @ hamel.full(system, state.q, state.xi)])
 
-    def residual(self, system: Moving, state: Any, h: Array, z: Array) -> Array:
+    def residual(self, system: Moving, state: Held, h: Array, z: Array) -> Array:
         """The scheme's equations; zero at the unknowns z of the step."""
         raise NotImplementedError
 
-    def advance(self, system: Moving, state: Any, h: Array, z: Array) -> tuple[Any, Array]:
+    def advance(self, system: Moving, state: Held, h: Array, z: Array) -> tuple[Held, Array]:
         """The state at the next node and the interval's xi (n components), from the root z."""
         raise NotImplementedError
 
-    def step(self, system: Moving, state: Any, h: Array) -> tuple[Any, Interval]:
+    def step(self, system: Moving, state: Held, h: Array) -> tuple[Held, Interval]:
         """One step: the root of `residual`, found by Newton's method from `guess`, and what `advance` makes of it."""
         equations, guess = partial(self.residual, system, state, h), self.guess(system, state, h)
         z, report = root(equations, guess, self.negligible, self.beside(state))
         state, xi = self.advance(system, state, h, z)
         return state, Interval(xi, report)
 
-    def beside(self, state: Any) -> Array | float:
+    def beside(self, state: Held) -> Array | float:
         """The size of what z are changes of."""
         return sum(jnp.sum(jnp.abs(getattr(state, name))) for name in self.changes)
 
@@ -136,11 +137,11 @@ class Scheme(Pytree, Generic[Moving]):
         """For a step that is nothing but steps of another scheme: that scheme, and the lengths of these steps."""
         return None
 
-    def unsolved(self, system: Moving, state: Any, h: Array) -> tuple["Scheme", Any, Array]:
+    def unsolved(self, system: Moving, state: Held, h: Array) -> tuple["Scheme", Held, Array]:
         """The solve at fault in a step that failed, as (scheme, state, h): for a step made of others, one of those."""
         return self, state, h
 
-    def time(self, state: Any) -> Array | None:
+    def time(self, state: Held) -> Array | None:
         """The time at the node, where the scheme keeps it; None where every step is h, so that t_k = k h."""
         return None
 
@@ -153,7 +154,7 @@ class Scheme(Pytree, Generic[Moving]):
         name = known[index] if index < len(known) else f"{'xi' if of_d else 'q'}[{index}]"
         return f"the momentum balance along {name}" if of_d else f"the reconstruction of {name}"
 
-    def velocity(self, system: Moving, state: Any) -> Array:
+    def velocity(self, system: Moving, state: Held) -> Array:
         """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""
         if self.nodal:
             return hamel.full(system, state.q, state.xi)
