@@ -1,7 +1,7 @@
 """The discrete Hamel scheme at linear cost, for fields whose points act on their neighbours only."""
 
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -135,7 +135,7 @@ def _apart(system: Neighbours, z: Array) -> tuple[Array, Array]:
     return _scattered(system, blocks[1]), blocks[0].ravel()
 
 
-def equilibrium(system: Neighbours, q: Any) -> Array:
+def equilibrium(system: Neighbours, q: Array) -> Array:
     """A configuration near q that stays at rest: F(q, 0) = 0 along the free velocities, by Newton's method on blocks.
 
     Points move by their fields from q, q + Psi(q) delta; what is constrained does not move.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -44,7 +43,7 @@ class String(System):
     length: float = 1.0  # m
     gravity: float = 0.0  # m/s^2, downwards (-y)
     stiffness: float = 0.0  # N m^2, against bending (B)
-    front: Any = static(default=Free())
+    front: Free | Fixed | Driven = static(default=Free())
     back: Free | Fixed | Driven = static(default=Free())
 
     @property
@@ -149,7 +148,7 @@ class String(System):
 
     def hand(self, t: Array) -> Array:
         """The driven front's velocity at time t."""
-        return jax.jvp(lambda t: jnp.asarray(self.front.path(t), float), (t,), (jnp.ones_like(t),))[1]
+        return jax.jvp(lambda t: jnp.asarray(self.front.path(t), float), (t,), (jnp.ones_like(t),))[1]  # type: ignore[union-attr]
 
     def laid(
         self,

@@ -131,7 +131,7 @@ class FromQuasivelocities(DescribedSystem):
     structure_of: Callable | None = static(default=None)
     slip_of: Callable | None = static(default=None)
     force_of: Callable | None = static(default=None)
-    params: Any = None
+    params: PyTree = None
     description: Description = static(default=NOTHING)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
@@ -166,7 +166,7 @@ class FromVelocities(DescribedSystem):
     frame_of: Callable
     slip_of: Callable | None = static(default=None)
     force_of: Callable | None = static(default=None)
-    params: Any = None
+    params: PyTree = None
     description: Description = static(default=NOTHING)
 
     def in_velocities(self, q: Array, v: Array) -> Array:
@@ -261,8 +261,8 @@ class FromConstraints(DescribedSystem):
 
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
-        ready: Any = self.at(q)
-        return ready.choice.fields(self._rows(q))
+        ready = self.at(q)
+        return ready.choice.fields(self._rows(q))  # type: ignore[attr-defined]
 
     def components(self, q: Array, v: Array) -> Array:
         """xi^D of a velocity with A v = b, or of a matrix of such columns with A v = 0 if b is none."""
@@ -274,8 +274,8 @@ class FromConstraints(DescribedSystem):
         return self.in_velocities(q, self.frame(q) @ xi)
 
     def frame(self, q: Array) -> Array:
-        ready: Any = self.at(q)
-        return ready.choice.frame(self._rows(q))
+        ready = self.at(q)
+        return ready.choice.frame(self._rows(q))  # type: ignore[attr-defined]
 
     def slip(self, q: Array) -> Array:
         if self.b_of is None:

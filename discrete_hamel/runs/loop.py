@@ -49,10 +49,10 @@ def traced(
     motion = follow(how, system, scheme, state, h, intervals, save_every)
     nodes = motion.states.q, motion.states.p, motion.xi
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
-    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)
+    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)  # type: ignore[arg-type]
     final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
     t = times(h, save_every, 0, intervals + 1)
-    return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)
+    return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
 def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:
@@ -68,7 +68,7 @@ def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, interval
     def several(carry: tuple, _: object) -> tuple[tuple, Any]:
         (state, well), interval = lax.scan(one, carry, length=save_every)
         solves = interval.report
-        report = RunReport(well, jnp.max(solves.iterations), solves.residual[-1])
+        report = RunReport(well, jnp.max(solves.iterations), solves.residual[-1])  # type: ignore[arg-type]
         node = (state.q, state.p, scheme.velocity(system, state))
         return (state, well), (node, scheme.time(state), jnp.where(well, interval.xi[-1], jnp.nan), report)
 
@@ -76,7 +76,7 @@ def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, interval
     (final, _), (nodes, clock, xi_mid, report) = lax.scan(several, (state, jnp.asarray(True)), length=intervals)
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
     t = times(h, save_every, 0, intervals + 1) if clock is None else jnp.concatenate([jnp.zeros(1, h.dtype), clock])
-    return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)
+    return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
 def _length(q: Array) -> int:

@@ -94,7 +94,7 @@ class BallOnSphere(System):
     velocities = ("nu1", "nu2", "nu3", "slip1", "slip2", "slip3")
     units = SI | {"vertical momentum": "kg m^3/s"}
 
-    def curvature(self) -> Any:
+    def curvature(self) -> Array | float:
         """k of beta = k x: 1 / (R + r) on the sphere, -1 / (R - r) in the bowl."""
         return -1 / (self.sphere - self.radius) if self.inside else 1 / (self.sphere + self.radius)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -70,7 +70,7 @@ class OnSurface(System):
         """(a, z) of the ball's centre at arc length s: distance from the axis, and height."""
         raise NotImplementedError
 
-    def moment(self) -> Any:
+    def moment(self) -> Array | float:
         """J, about any axis through the ball's centre."""
         return self.inertia
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -81,7 +80,7 @@ class Rattleback(Rolling):
     """
 
     mass: float = 1.0  # kg
-    semiaxes: Any = (0.2, 0.03, 0.02)  # m, of the ellipsoid, along the body axes
+    semiaxes: Array | tuple[float, ...] = (0.2, 0.03, 0.02)  # m, of the ellipsoid, along the body axes
     depth: float = 0.01  # m, of the mass centre below the ellipsoid's centre
     inertia: ArrayLike = (
         1.9971435e-4,

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from discrete_hamel.compiler.graph.expressions import Unsupported
-from discrete_hamel.compiler.graph.lowering import constants, lowered, one_kernel
+from discrete_hamel.compiler.graph.lowering import Packed, constants, lowered, one_kernel
 from discrete_hamel.compiler.native.histories import Steps
 from discrete_hamel.compiler.native.host import usable
 from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
@@ -85,7 +85,7 @@ class History:
             self.sweeps[way, active] = getattr(self.linearised, way)(active)
         return self.sweeps[way, active]
 
-    def _fixed(self, outputs: list[int], inputs: list[int], parameters: Array) -> Any:
+    def _fixed(self, outputs: list[int], inputs: list[int], parameters: Array) -> Packed:
         stepper = self.stepper
         varying = [*self.linearised.length, *stepper.state, *stepper.unknowns, *inputs]
         return constants(self.graph, outputs, stepper.parameters, varying, list(parameters))
@@ -145,7 +145,7 @@ class History:
         rows = lax.dynamic_update_slice_in_dim(rows, last, first, 0)
         return rows, befores[0] if befores else jnp.zeros((0, self.size), dtype), done + zero
 
-    def _values(self, fixed: Any, length: dict, before: Scalars, row: Scalars) -> dict[int, Array]:
+    def _values(self, fixed: Packed, length: dict, before: Scalars, row: Scalars) -> dict[int, Array]:
         """The values by node that a row determines."""
         stepper, linearised = self.stepper, self.linearised
         values = {**fixed.values(), **length, **dict(zip(stepper.state, before, strict=True))}

@@ -5,13 +5,12 @@ Values that depend on no input are numbers (`known_values`).
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.control import CONTROL
@@ -51,7 +50,7 @@ def _needed(jaxpr: Jaxpr) -> list:
     return equations[::-1]
 
 
-def apply(graph: Graph, equation: Any, values: list[Value]) -> list[Value]:
+def apply(graph: Graph, equation: JaxprEqn, values: list[Value]) -> list[Value]:
     """What one equation of a jaxpr makes of its operands, node arrays or numbers."""
     name, parameters = equation.primitive.name, equation.params
     several = equation.primitive.multiple_results
@@ -74,7 +73,7 @@ def apply(graph: Graph, equation: Any, values: list[Value]) -> list[Value]:
         return [move(graph, parameters, *operands)]
     if name in BY_STATE:
         return [BY_STATE[name](graph, parameters, as_nodes(graph, values[0]), *values[1:])]
-    whole = not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating)
+    whole = not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating)  # type: ignore[attr-defined]
     rule = QUOTIENTS.get(name) if whole and name in QUOTIENTS else RULES.get(name)
     if rule is None:
         why = " with a choice that depends on the state" if move is not None else ""

@@ -41,7 +41,7 @@ def starts(
     xi, finite, inertia, off, apart = in_groups(facts, GROUP, len(q), own, q, velocity)
     size = np.max(np.abs(velocity), axis=1)
     why = np.where(off <= checks.ON_CONSTRAINT * size, Why.WELL, Why.CONSTRAINT)
-    why = np.where(apart <= manifold.slack(q), why, Why.POSITION)
+    why = np.where(apart <= manifold.slack(q), why, Why.POSITION)  # type: ignore[arg-type]
     why = np.where(_regular(inertia), why, Why.DEGENERATE)
     why = np.where(finite, why, Why.FUNCTIONS)
     why = np.where(_allowed(system, axes, len(q)), why, Why.PARAMETERS)

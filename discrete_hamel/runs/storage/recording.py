@@ -40,10 +40,10 @@ class Recording:
         scheme: Scheme | None,
         q: Array,
         xi: Array,
-        h: Any,
+        h: Array,
         save_every: int,
         nodes: int,
-        checkpoint_every: Any = None,
+        checkpoint_every: object = None,
         resume: bool = False,
     ) -> None:
         self.system, self.scheme, self.h, self.save_every = system, scheme, h, save_every
@@ -237,20 +237,22 @@ class Recording:
         return None
 
 
-def _solves(report: Any) -> dict[str, np.ndarray]:
+def _solves(report: RunReport) -> dict[str, np.ndarray]:
     return {name: getattr(report, name) for name in ("converged", "iterations", "residual")}
 
 
-def stored_trajectory(contents: Contents, system: System, scheme: Any, h: Any, like: Any) -> Trajectory:
+def stored_trajectory(
+    contents: Contents, system: System, scheme: Scheme | None, h: Array | None, like: PyTree
+) -> Trajectory:
     """The trajectory that a store holds; its arrays stay there until they are asked for. `like`: a state's shapes."""
     arrays, told = contents.arrays, contents.manifest
     t, q, p, xi = (arrays[name] for name in layout.RUN)
     if scheme is None:
-        return Trajectory(t, q, p, xi, None, None, system, None, None, None, told["save_every"])
+        return Trajectory(t, q, p, xi, None, None, system, None, None, None, told["save_every"])  # type: ignore[arg-type]
     path, reason = told["path"]  # type: ignore[misc]  # of a scheme, which has one
-    report = RunReport(arrays["converged"], arrays["iterations"], arrays["residual"], path, reason)
+    report = RunReport(arrays["converged"], arrays["iterations"], arrays["residual"], path, reason)  # type: ignore[arg-type]
     final = None if told["state"] is None else _restored(told, like, contents.path)
-    return Trajectory(t, q, p, xi, arrays["xi_mid"], report, system, scheme, h, final, told["save_every"])
+    return Trajectory(t, q, p, xi, arrays["xi_mid"], report, system, scheme, h, final, told["save_every"])  # type: ignore[arg-type]
 
 
 def _restored(told: Manifest, like: PyTree, path: PathLike) -> Any:

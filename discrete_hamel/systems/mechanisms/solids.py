@@ -4,7 +4,7 @@ Each has a mass or a density, and knows its volume and its radii of gyration.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
@@ -54,7 +54,7 @@ class Box(Solid):
     [13.0, 10.0, 5.0]
     """
 
-    edges: Any = (1.0, 1.0, 1.0)  # m
+    edges: Sequence[float] = (1.0, 1.0, 1.0)  # m
     mass: Scalar | None = None  # kg
     density: Scalar | None = None  # kg/m^3
 
