@@ -17,6 +17,10 @@ T = TypeVar("T")
 _caches: list["Cache"] = []
 
 
+class StartReason(str):
+    """A reason why nothing could be made that lies in where a run starts: another start may do, so it is not kept."""
+
+
 class Cache(dict[Hashable, object]):
     """Values by key, the oldest forgotten where there are more than `most`.
 
@@ -31,12 +35,12 @@ class Cache(dict[Hashable, object]):
         _caches.append(self)
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What was made for this key before, or is now; a reason that depends on where a run starts is not kept."""
+        """What was made for this key before, or is now; a `StartReason` is not kept."""
         if key not in self:
             make_room()
             made = make()
-            if isinstance(made, str) and "where the run starts" in made:
-                return made  # another start may do
+            if isinstance(made, StartReason):
+                return made
             while len(self) >= self.most:
                 self.pop(next(iter(self)))
             self[key] = made

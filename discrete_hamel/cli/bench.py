@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli.names import chosen, headline
 
 ABOUT = """Measure how fast discrete_hamel is on this machine, beside hand-written C and other libraries.
@@ -55,7 +56,7 @@ def execute(options: argparse.Namespace) -> int:
             print(f"{name:<12} {headline(report.benchmark(name))}".rstrip())
         return 0
     if options.rounds is not None and options.rounds < 1:
-        raise ValueError(f"--rounds is {options.rounds}; it counts turns and must be at least 1.")
+        raise InputError(f"--rounds is {options.rounds}; it counts turns and must be at least 1.")
     if options.out is not None:
         from discrete_hamel.drawing import plots
 

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Iterable
 
 import discrete_hamel as dh
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.schemes.scheme import Scheme
 
 MANY = 15  # names; so many are listed only where none of them is near
@@ -43,4 +44,4 @@ def chosen(name: str, known: Iterable[str], what: str) -> str:
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
     hint = f" Did you mean {folded[near[0]]}?" if near else ""
     listed = "" if near and len(known) > MANY else f" There are: {', '.join(known)}."
-    raise ValueError(f"there is no {what} {name!r}.{hint}{listed}")
+    raise InputError(f"there is no {what} {name!r}.{hint}{listed}")

@@ -54,7 +54,7 @@ def description(kind: type[dh.System]) -> str:
             else f" = {calls.plain(getattr(system, name, parameter.default))}"
         )
         pure = callable(parameter.default) or isinstance(parameter.default, bool)
-        unit = "" if pure else units.printed(units.unit(kind.units, name))
+        unit = "" if pure else units.in_print(units.unit(kind.units, name))
         lines.append(f"  {name}{default} {unit}".rstrip())
     sample = sample_of(system)
     if sample:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.schemes.scheme import Scheme
 
 Value = float | str | Sequence["Value"]  # as written: a number, or several
@@ -24,7 +25,22 @@ def value(text: str) -> Value:
     try:
         return ast.literal_eval(text.strip())
     except UNREADABLE:
-        raise ValueError(f"{shortened(text)!r} is not a number, nor numbers separated by commas.") from None
+        raise InputError(f"{shortened(text)!r} is not a number, nor numbers separated by commas.") from None
+
+
+def setting(text: str) -> tuple[str, Value]:
+    """The name and the value of NAME=VALUE.
+
+    >>> setting("mass=2")
+    ('mass', 2)
+    """
+    name, equals, written = text.partition("=")
+    if not equals:
+        raise InputError(f"--set takes NAME=VALUE, such as mass=2; got {text!r}.")
+    try:
+        return name, value(written)
+    except ValueError as error:
+        raise InputError(f"--set {shortened(text)}: {error}") from None
 
 
 def shortened(text: str) -> str:
@@ -45,7 +61,7 @@ def numbers(option: str, words: Sequence[str]) -> list[float]:
     try:
         return [float(part) for word in words for part in word.split(",") if part.strip()]
     except ValueError:
-        raise ValueError(f"{option} takes numbers, such as {option} 0.1 0 -2; got {' '.join(words)!r}.") from None
+        raise InputError(f"{option} takes numbers, such as {option} 0.1 0 -2; got {' '.join(words)!r}.") from None
 
 
 def plain(item: object) -> str:
@@ -72,19 +88,19 @@ def scheme(text: str, known: Mapping[str, type], chosen: Chooser) -> Scheme:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except UNREADABLE:
-        raise ValueError(
+        raise InputError(
             f'{shortened(text)!r} is not a scheme; write a name or a call, such as "DiscreteHamel(tau=0.4)".'
         ) from None
     try:
         return _scheme(tree, known, chosen)
     except RecursionError:
-        raise ValueError(f"{shortened(text)!r} is nested too deeply for a scheme.") from None
+        raise InputError(f"{shortened(text)!r} is nested too deeply for a scheme.") from None
 
 
 def _scheme(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Scheme:
     call = tree if isinstance(tree, ast.Call) else ast.Call(tree, [], [])
     if not isinstance(call.func, ast.Name):
-        raise ValueError(f"{ast.unparse(tree)!r} is not the name of a scheme.")
+        raise InputError(f"{ast.unparse(tree)!r} is not the name of a scheme.")
     kind = known[chosen(call.func.id, known, "scheme")]
     fields = inspect.signature(kind).parameters
     keywords = {
@@ -94,7 +110,7 @@ def _scheme(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Schem
     try:
         return kind(*(_argument(item, known, chosen) for item in call.args), **keywords)
     except TypeError as error:
-        raise ValueError(f"{kind.__name__} cannot be made from {ast.unparse(call)!r}: {error}.") from None
+        raise InputError(f"{kind.__name__} cannot be made from {ast.unparse(call)!r}: {error}.") from None
 
 
 def _argument(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Scheme | Value:

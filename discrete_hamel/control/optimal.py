@@ -16,6 +16,7 @@ import numpy as np
 from jax import Array, lax
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.control.sqp import ONCE, Stage, solve
 from discrete_hamel.mechanics import hamel
@@ -81,19 +82,19 @@ def optimal_control(
     scheme = checks.canonical(DiscreteHamel() if scheme is None else scheme)
     u, h = _inputs(u), checks.step_size(h)
     if type(scheme).step is not Scheme.step:
-        raise ValueError(
+        raise InputError(
             f"a step of {type(scheme).__name__} is not one solve, so its equations are no constraints of a plan; "
             "use DiscreteHamel, Gauss or another scheme of one solve a step."
         )
     system, q, xi = checks.initial_data(actuated(u[0]), q, xi, None)
     state = start(system, scheme, q, xi, h)
     if type(state) is not State:
-        raise ValueError(f"{type(scheme).__name__} carries more than q and p from step to step; use DiscreteHamel.")
+        raise InputError(f"{type(scheme).__name__} carries more than q and p from step to step; use DiscreteHamel.")
     stage = Dynamic(actuated, cost, goal, scheme, len(q), system.rank, u.shape[1])
     x0 = jnp.concatenate([state.q, state.p])
     x, w = _run(stage, h, x0, state.xi, u)
     if not np.all(np.isfinite(x)):
-        raise ValueError("the run of the guessed inputs cannot be computed; guess smaller ones, or take a smaller h.")
+        raise InputError("the run of the guessed inputs cannot be computed; guess smaller ones, or take a smaller h.")
     found = solve(stage, h, x0, x, w)
     nodes = np.concatenate([np.asarray(x0)[None], found.x])
     return Optimum(
@@ -120,7 +121,7 @@ def optimal_path(system: System, q: Coordinates, *, u: ArrayLike, h: Scalar, goa
     system = checks.canonical(system).at(q)
     n, m = shapes(system, q)
     if u.shape[1] != m:
-        raise ValueError(f"u has {u.shape[1]} columns and the system {m} free velocities; give one a column.")
+        raise InputError(f"u has {u.shape[1]} columns and the system {m} free velocities; give one a column.")
     stage = Kinematic(cost, goal, system)
     x = _path(stage, h, q, u)
     found = solve(stage, h, q, x, u)
@@ -153,7 +154,7 @@ class Dynamic(Stage):
         return self.actuated(u), State(*self._node(x), xi)
 
     @jax.jit  # traced once for all that needs it
-    def _advanced(self, h: Array, x: Array, w: Array) -> tuple[Array, State, Array]:
+    def _advance(self, h: Array, x: Array, w: Array) -> tuple[Array, State, Array]:
         """The scheme's residual, the state it advances to, and xi."""
         z = w[: -self.inputs]
         system, state = self.start_of(x, z[: self.rank], w[-self.inputs :])
@@ -164,11 +165,11 @@ class Dynamic(Stage):
         return left, *self.scheme.advance(system, asked, h, z)
 
     def equations(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
-        left, new, _ = self._advanced(h, x, w)
+        left, new, _ = self._advance(h, x, w)
         return jnp.concatenate([left, x1 - jnp.concatenate([new.q, new.p])])
 
     def cost(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
-        _, _, xi = self._advanced(h, x, w)
+        _, _, xi = self._advance(h, x, w)
         middle = (self._node(x)[0] + self._node(x1)[0]) / 2
         return h * self.running(middle, xi, w[-self.inputs :])
 
@@ -197,7 +198,7 @@ class Kinematic(Stage):
 def _inputs(u: ArrayLike) -> Array:
     u = jnp.asarray(u, float)
     if u.ndim != 2 or not u.size:
-        raise ValueError(f"u must have one row a step and one column an input; got shape {u.shape}.")
+        raise InputError(f"u must have one row a step and one column an input; got shape {u.shape}.")
     return u
 
 
@@ -228,4 +229,4 @@ def _path(stage: Kinematic, h: Array, q: Array, u: Array) -> Array:
 
 @partial(jax.jit, compiler_options=ONCE)
 def _velocities(stage: Dynamic, h: Array, x: Array, w: Array) -> Array:
-    return jax.vmap(lambda x, w: stage._advanced(h, x, w)[2])(x, w)
+    return jax.vmap(lambda x, w: stage._advance(h, x, w)[2])(x, w)

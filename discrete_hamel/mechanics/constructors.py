@@ -14,6 +14,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes, wanted
@@ -110,7 +111,7 @@ def from_constraints(
     [1.0, 0.0, 0.5]
     """
     if isinstance(free, str):
-        raise TypeError(f"free is a tuple of names or indices, or a function of q; got {free!r}.")
+        raise InputTypeError(f"free is a tuple of names or indices, or a function of q; got {free!r}.")
     free = free if free is None or callable(free) else tuple(free)
     return FromConstraints(L, A, b, force, params, described(description), free)
 
@@ -202,7 +203,7 @@ class FromConstraints(DescribedSystem):
     @property
     def rank(self) -> int:
         if self.choice is None:
-            raise ValueError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
+            raise InputError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
         return len(self.choice.free)
 
     def one_forms(self, q: Array) -> Array:
@@ -229,7 +230,7 @@ class FromConstraints(DescribedSystem):
         if self.choice is not None:
             return self
         if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
-            raise ValueError(
+            raise InputError(
                 "the frame of a system from constraints is chosen at a point, by numbers, and this q or a parameter is "
                 "traced by jax (jit, grad or vmap). Choose it first, outside: system = system.at(q0); and inside, "
                 "system.replace(params=...) has other parameters."
@@ -238,10 +239,10 @@ class FromConstraints(DescribedSystem):
         forms = np.asarray(_one_forms(self, probes(np.asarray(q))))
         shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
-            raise ValueError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
+            raise InputError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
         b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_slip(self, q))
         if b.shape != shape[:1]:
-            raise ValueError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
+            raise InputError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
         if self.free is None:
             choice = adapted(forms, b)
         else:
@@ -323,5 +324,5 @@ def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
 def _sized(force: ArrayLike, like: Array, name: str, each: str) -> Array:
     force = jnp.asarray(force)
     if force.shape != like.shape:
-        raise ValueError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")
+        raise InputError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")
     return force

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputTypeError
 from discrete_hamel.mechanics.system import Invariant, System
 
 
@@ -57,15 +58,15 @@ def described(words: Mapping) -> Description:
     known = [field.name for field in dataclasses.fields(Description)]
     for name, value in words.items():
         if name not in known:
-            raise TypeError(f"a system has no {name!r}; what can be said of it is {', '.join(known)}.")
+            raise InputTypeError(f"a system has no {name!r}; what can be said of it is {', '.join(known)}.")
         if name in ("coordinates", "velocities") and (isinstance(value, str) or not _all_are(str, value)):
-            raise TypeError(f"{name} are names, one each, as a tuple of strings; got {value!r}.")
+            raise InputTypeError(f"{name} are names, one each, as a tuple of strings; got {value!r}.")
         if name in ("shapes", "holonomic") and value is not None and not callable(value):
-            raise TypeError(f"{name} is a function of q; got {value!r}.")
+            raise InputTypeError(f"{name} is a function of q; got {value!r}.")
         if name in ("units", "symmetries", "invariants") and not isinstance(value, Mapping):
-            raise TypeError(f"{name} is a dict by name; got {value!r}.")
+            raise InputTypeError(f"{name} is a dict by name; got {value!r}.")
         if name in ("symmetries", "invariants") and not all(callable(one) for one in value.values()):
-            raise TypeError(f"{name} is a dict of functions by name; got {value!r}.")
+            raise InputTypeError(f"{name} is a dict of functions by name; got {value!r}.")
     frozen: dict = {
         name: tuple(value.items()) if isinstance(value, Mapping) else value if callable(value) else tuple(value or ())
         for name, value in words.items()

@@ -13,7 +13,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Float, Momenta, N, Quasivelocities, Velocities, k, m, m_or_n, n
-from discrete_hamel.mechanics import frames, gibbs_appell
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -63,18 +64,14 @@ def momentum(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array
     return jax.grad(system.lagrangian, 1)(q, xi)
 
 
-def coadjoint(system: System, q: Array, xi: Array, mu: Array) -> Array:
-    """[xi, mu]*_j = c^k_ij xi^i mu_k, n components.   [HE] (5.6)"""
-    if system.brackets_by_autodiff:
-        return frames.coadjoint(system.frame, q, xi, mu)
-    return jnp.einsum("kij,i,k->j", system.structure(q), xi, mu)
-
-
 def _balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
     """mu and F_j = c^k_ij xi^i mu_k + Psi^a_j dl/dq^a + f_j, both for all j = 1..n."""
     gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, xi)
-    along_frame = system.frame(q).T @ gradient
-    return mu, coadjoint(system, q, xi, mu) + along_frame + system.force(q, xi)
+    if system.frame_is_a_map:
+        (along_frame,) = jax.linear_transpose(partial(system.velocity, q), xi)(gradient)
+    else:
+        along_frame = system.frame(q).T @ gradient
+    return mu, system.coadjoint(q, xi, mu) + along_frame + system.force(q, xi)
 
 
 @_or(gibbs_appell.balance)
@@ -143,7 +140,7 @@ def vector_field(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[F
     """
     system, q, xi = _arguments(system, q, xi)
     free = xi[: system.rank]
-    velocity = system.frame(q) @ xi
+    velocity = system.velocity(q, xi)
     _, force = balance(system, q, free)
     mass = jax.jacfwd(partial(momentum_on_d, system, q))(free)
     _, drift = jax.jvp(lambda point: momentum_on_d(system, point, free), (q,), (velocity,))
@@ -169,7 +166,7 @@ def reactions(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Arra
 def velocities(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, N]:
     """qdot = Psi(q) xi."""
     system, q, xi = _arguments(system, q, xi)
-    return frames.moved(system, q, xi)
+    return system.velocity(q, xi)
 
 
 @_or(gibbs_appell.quasivelocities)
@@ -180,15 +177,7 @@ def quasivelocities(system: System, q: Coordinates, v: Velocities) -> Float[Arra
     satisfies the constraint, xi^U = b(q), is meant.
     """
     q, v = jnp.asarray(q, float), jnp.asarray(v, float)
-    system = system.at(q)
-    own = frames.unmoved(system, q, v)
-    if own is not None:
-        return own
-    psi = system.frame(q)
-    if system.brackets_by_autodiff:
-        return frames.left_inverse(psi, v)
-    m, slip = system.rank, system.slip(q)
-    return jnp.concatenate([frames.left_inverse(psi[:, :m], v - psi[:, m:] @ slip), slip])
+    return system.at(q).quasivelocity(q, v)
 
 
 def nodal_velocity(system: System, q: Coordinates, p: Momenta, guess: Momenta | None = None) -> Float[Array, n]:
@@ -210,7 +199,7 @@ def nodal_velocity(system: System, q: Coordinates, p: Momenta, guess: Momenta | 
     start = jnp.zeros_like(p) if guess is None else jnp.asarray(guess, float)
     xi, off = _nodal(system.at(q), q, p, start)
     if not isinstance(off, jax.core.Tracer) and not bool(jnp.isfinite(off)):
-        raise ValueError(
+        raise InputError(
             f"no xi with mu(q, xi) = p = {p.tolist()} was found at q = {q.tolist()} from the guess {start.tolist()}: "
             "give one nearer by, such as state.xi, or a p that the Lagrangian can have."
         )

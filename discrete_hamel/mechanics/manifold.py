@@ -6,6 +6,7 @@ from jax import Array
 from jax.scipy.sparse.linalg import cg
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import floats
 from discrete_hamel.mechanics.system import System
 
@@ -40,13 +41,13 @@ def project(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Array,
     system = system.at(given)
     near = nearest(system, given)
     if not isinstance(near, jax.core.Tracer) and not float(_off(system, near)) <= slack(near):
-        raise ValueError(
+        raise InputError(
             f"Gauss' and Newton's iteration finds no point near q = {given.tolist()} that satisfies what "
             f"{type(system).__name__} asks of its redundant coordinates, holonomic(q) = 0; start nearer."
         )
     slip = system.slip(near)
     if len(velocity) not in (system.rank, system.rank + len(slip)):
-        raise ValueError(
+        raise InputError(
             f"xi has {len(velocity)} components; it needs the {system.rank} free ones or all {system.rank + len(slip)}."
         )
     return near, jnp.concatenate([velocity[: system.rank], jnp.asarray(slip, near.dtype)])
@@ -85,7 +86,7 @@ def refuse_off_manifold(system: System, q: Array) -> None:
     else:
         shown = f", {[float(f'{a:.12g}') for a in there]}" if len(q) <= 16 else ""
         aim = f"The nearest point that does is {apart:.3g} away{shown}: dh.project(system, q, xi) gives it"
-    raise ValueError(
+    raise InputError(
         f"the initial q is off the holonomic constraints of {type(system).__name__}'s redundant coordinates, "
         f"holonomic(q) = 0, by {float(off):.3g}. {aim}."
     )

@@ -11,9 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.manifold import off_manifold, slack
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.systems._blocks.parameters import demanded
@@ -51,16 +49,12 @@ def sentences(refused: int) -> tuple[str, ...]:
 
 def _off_constraint(system: System, q: Array, xi: Array, v: Array | None) -> Array:
     """Whether xi^U is not the slip, or v not in the span of the frame; NaN counts elsewhere."""
-    if isinstance(system, NonlinearSystem):
-        if v is None:
-            return jnp.asarray(False)
-        return jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
-    slip = system.slip(q)
+    slip = system.slip(q)  # none of a nonlinear system, whose xi is z
     size = jnp.maximum(jnp.max(jnp.abs(xi)), jnp.max(jnp.abs(slip), initial=0.0))
     off = jnp.any(jnp.abs(xi[system.rank :] - slip) > ON_CONSTRAINT * size)
     if v is None:
         return off
-    return off | jnp.any(jnp.abs(v - frames.moved(system, q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
+    return off | jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
 
 
 def _demands(system: System) -> list[Array]:

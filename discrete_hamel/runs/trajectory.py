@@ -14,8 +14,9 @@ from discrete_hamel._support.errors import ContactLost
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.compiler.along import along
 from discrete_hamel.mechanics import hamel
-from discrete_hamel.mechanics.system import System, contact_law
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
+from discrete_hamel.systems._blocks.contact_laws import contact_law
 
 ROUNDOFF = 1e-9  # of the largest force: what at a contact without weight is zero
 PIECE = 1 << 16  # nodes at which energy and invariants are evaluated at once
@@ -99,7 +100,7 @@ class Trajectory(Pytree):
             return _along(function, self.system, self.q, self.xi)
         # In pieces, so that memory does not grow with what is read from a store, and padded to a power of two, so that
         # trajectories of many lengths share few compilations.
-        return concatenated([self._piece(function, k) for k in range(0, len(self.q), PIECE)])
+        return concatenate([self._piece(function, k) for k in range(0, len(self.q), PIECE)])
 
     def _piece(self, function: Callable, begin: int) -> Any:
         q, xi = self.q[begin : begin + PIECE], self.xi[begin : begin + PIECE]
@@ -185,7 +186,7 @@ class Trajectory(Pytree):
         return (draw or overview)(self, ax=ax, **options)
 
 
-def concatenated(parts: list) -> Any:
+def concatenate(parts: list) -> Any:
     """Chunks of equal trees joined along the first axis, as NumPy arrays; a single one as it is."""
     if len(parts) == 1:
         return jax.tree.map(np.asarray, parts[0])

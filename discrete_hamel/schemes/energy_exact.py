@@ -6,9 +6,10 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics.gibbs_appell import covector, directions, energy
-from discrete_hamel.mechanics.hamel import balance, coadjoint, full
+from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.mechanics.newton import NEGLIGIBLE
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -65,7 +66,7 @@ class MeanValue(Pytree):
 
     def __post_init__(self) -> None:
         if self.number < 1:
-            raise ValueError(f"number is {self.number}; a quadrature has at least one point.")
+            raise InputError(f"number is {self.number}; a quadrature has at least one point.")
 
     @property
     def points(self) -> np.ndarray:
@@ -178,7 +179,7 @@ def _almost_poisson(system: System, q: Array, p: Array, along_q: Array, free: Ar
     mu = jnp.concatenate([p, jax.grad(system.lagrangian, 1)(q, xi)[m:]])
     _, transpose = jax.vjp(system.slip, q)
     psi = system.frame(q)
-    force = coadjoint(system, q, xi, mu) - psi.T @ (along_q + transpose(mu[m:])[0]) + system.force(q, xi)
+    force = system.coadjoint(q, xi, mu) - psi.T @ (along_q + transpose(mu[m:])[0]) + system.force(q, xi)
     return psi @ xi, force[:m]
 
 
@@ -191,7 +192,7 @@ def _power(system: System, q: Array, p: Array, along_q: Array, free: Array) -> A
     mu = jnp.concatenate([p, jax.grad(system.lagrangian, 1)(q, xi)[m:]])
     psi = system.frame(q)
     _, slip_rate = jax.jvp(system.slip, (q,), (psi[:, :m] @ free,))
-    across = psi[:, m:].T @ along_q - coadjoint(system, q, xi, mu)[m:]
+    across = psi[:, m:].T @ along_q - system.coadjoint(q, xi, mu)[m:]
     return free @ system.force(q, xi)[:m] + across @ xi[m:] - mu[m:] @ slip_rate
 
 

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.frames import left_inverse
-from discrete_hamel.mechanics.hamel import balance, coadjoint, full
+from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.cortes_martinez import CortesMartinez
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel, StaggeredHamel
@@ -81,12 +82,12 @@ class Principle(Scheme):
             object.__setattr__(self, "point", 0.5)
         if self.two_point is not None:
             if self.lagrangian is not None or self.staggered or self.variation not in ("hamel", "derived"):
-                raise ValueError("two_point is a discrete Lagrangian with derived variations: give it alone.")
+                raise InputError("two_point is a discrete Lagrangian with derived variations: give it alone.")
             object.__setattr__(self, "variation", "derived")
         if not callable(self.variation) and self.variation not in ("hamel", "derived"):
-            raise ValueError(f'variation is {self.variation!r}; it is "hamel", "derived" or a function.')
+            raise InputError(f'variation is {self.variation!r}; it is "hamel", "derived" or a function.')
         if self.staggered and (self.variation == "derived" or self.constraint is not None):
-            raise ValueError("a staggered principle has variations between its points: no derived ones, and no D^d.")
+            raise InputError("a staggered principle has variations between its points: no derived ones, and no D^d.")
 
     def __repr__(self) -> str:
         names = ("lagrangian", "reconstruction", "variation", "two_point", "constraint", "staggered")
@@ -107,7 +108,7 @@ class Principle(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.point) <= 1:
-            raise ValueError(f"point is {float(self.point):g}; it lies between the nodes, 0 <= tau <= 1.")
+            raise InputError(f"point is {float(self.point):g}; it lies between the nodes, 0 <= tau <= 1.")
         if self.variation == "derived":
             refuse_dependent(system, q, "A principle with derived variations")
 
@@ -122,7 +123,7 @@ class Principle(Scheme):
 
     def _shaped(self, part: str, rows: Array, length: int) -> None:
         if rows.shape != (length,):
-            raise ValueError(f"{part} gives an array of shape {rows.shape}; it has {length} rows here.")
+            raise InputError(f"{part} gives an array of shape {rows.shape}; it has {length} rows here.")
 
     # --- the four functions ---
 
@@ -163,7 +164,7 @@ class Principle(Scheme):
             gain = momentum @ change
         else:
             mean = (1 - self.point) * eta0 + self.point * eta1  # (5.4)
-            gain = momentum @ ((eta1 - eta0) / h) + coadjoint(system, q, xi, momentum) @ mean  # (5.8)
+            gain = momentum @ ((eta1 - eta0) / h) + system.coadjoint(q, xi, momentum) @ mean  # (5.8)
         return slope @ (system.frame(q) @ mean) + gain + h * (system.force(q, xi) @ mean)  # (5.7)
 
     def _varied_as_derived(

@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -198,7 +199,7 @@ def fits(system: Any, around: str) -> None:
     """The ball is smaller than what it rolls in."""
     radius, room = float(system.radius), float(getattr(system, around))
     if radius >= room:
-        raise ValueError(
+        raise InputError(
             f"the parameter radius of {type(system).__name__} is {radius:g}: the ball does not fit into the {around}, "
             f"whose radius is {room:g}."
         )

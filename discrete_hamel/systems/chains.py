@@ -5,6 +5,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -64,7 +65,7 @@ class PlanarChain(System):
 
     def check(self) -> None:
         if self.links < 1:
-            raise ValueError(f"the parameter links of PlanarChain must be at least 1; it is {self.links}.")
+            raise InputError(f"the parameter links of PlanarChain must be at least 1; it is {self.links}.")
         for name in ("masses", "lengths"):
             parameters.shape(self, name, (), (self.links,))
         parameters.positive(self, "masses", "lengths")

@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems._blocks import parameters, roundness
 from discrete_hamel.systems.rigid_bodies import inertia_matrix
 from discrete_hamel.systems.rolling import Rolling
@@ -116,7 +117,7 @@ class Rattleback(Rolling):
         parameters.not_negative(self, "gravity")
         parameters.inertia_tensor(self, "inertia")
         if abs(float(self.depth)) >= float(np.asarray(self.semiaxes)[2]):
-            raise ValueError(
+            raise InputError(
                 f"the parameter depth of Rattleback is {float(self.depth):g}: the mass centre lies outside the "
                 f"ellipsoid, whose third semi-axis is {float(self.semiaxes[2]):g}."
             )

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -165,7 +166,7 @@ def axisymmetric_moments(body: System, across: str, axis: str) -> None:
     parameters.positive(body, across, axis)
     j1, j3 = float(getattr(body, across)), float(getattr(body, axis))
     if j3 > 2 * j1 * (1 + parameters.ROUNDOFF):
-        raise ValueError(
+        raise InputError(
             f"the parameter {axis} of {type(body).__name__} is {j3:g} and breaks the triangle inequality: it exceeds "
             f"twice {across}, {j1:g}, which no distribution of mass allows."
         )

@@ -11,6 +11,7 @@ from jax import Array
 from scipy.optimize import brentq
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import RANK, SOLVED, Point, Sought, least
 from discrete_hamel.analysis.equilibria.held_quantities import (
     Quantity,
@@ -115,9 +116,9 @@ def branch(
     """
     count = checks.count("count", count, 1)
     if not np.isfinite(length) or length == 0:
-        raise ValueError(f"length is {length}; it must be finite and not zero (negative goes the other way).")
+        raise InputError(f"length is {length}; it must be finite and not zero (negative goes the other way).")
     if along is None:
-        raise ValueError(
+        raise InputError(
             "along says which way to set out: a name, a parameter of the system, or a function of (q, xi)."
         )
     system, q, xi = checks.initial_data(system, q, xi, v)
@@ -212,7 +213,7 @@ class _Curve(NamedTuple):
         if free != 1:
             what = "they are isolated" if free == 0 else f"they are a family of dimension {free}"
             advice = "hold less" if free == 0 else f"hold {free - 1} more, so that a curve is left"
-            raise ValueError(
+            raise InputError(
                 f"near q = {np.round(x[: self.coordinates], 6).tolist()} the relative equilibria of "
                 f"{type(self.system).__name__} with this held are no curve: {what}. You can {advice}."
             )
@@ -226,7 +227,7 @@ class _Curve(NamedTuple):
         if length == 0:
             return place
         here, n = self.sought(place.value), len(place.x)
-        x, group = here.moved(place.x, length * place.ahead[:n]), place.group + length * place.turning
+        x, group = here.move(place.x, length * place.ahead[:n]), place.group + length * place.turning
         value = place.value + length * float(np.sum(place.ahead[n:]))
         for _ in range(MAX_ITERATIONS):
             sought = self.sought(value)
@@ -246,9 +247,9 @@ class _Curve(NamedTuple):
             orbit = phase_space.independent(point.basis.T @ sought.orbits(x))
             change, _ = least(orbit.T, change, scale[:, None] * right[rank:].T)
             at = point.basis.shape[1]
-            x, group = sought.moved(x, point.basis @ change[:at]), group + change[at : at + len(group)]
+            x, group = sought.move(x, point.basis @ change[:at]), group + change[at : at + len(group)]
             value += float(np.sum(change[at + len(group) :]))
-        raise ValueError(
+        raise InputError(
             f"the branch of relative equilibria of {type(self.system).__name__} could not be followed beyond "
             f"q = {np.round(place.x[: self.coordinates], 6).tolist()} in steps of {length:g}; take shorter ones."
         )

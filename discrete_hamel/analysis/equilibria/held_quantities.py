@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 
@@ -41,7 +42,7 @@ def function_named(system: System, name: Quantity, q: Array, xi: Array) -> Funct
         return known[name]
     listed = ", ".join(known)
     unnamed = "" if system.coordinates else " (its coordinates have no names of their own)"
-    raise ValueError(
+    raise InputError(
         f"{type(system).__name__} has nothing named {name!r} to hold; it has {listed}{unnamed}. A function of (q, xi) "
         "will do as well."
     )
@@ -50,7 +51,7 @@ def function_named(system: System, name: Quantity, q: Array, xi: Array) -> Funct
 def conditions_of(system: System, hold: Held, q: Array, xi: Array) -> list[Condition]:
     """Each held function with the value it is to have: the one given, or the one at (q, xi)."""
     if isinstance(hold, str):
-        raise ValueError(f"hold takes several names: hold=[{hold!r}].")
+        raise InputError(f"hold takes several names: hold=[{hold!r}].")
     wanted = hold if isinstance(hold, Mapping) else dict.fromkeys(hold)
     functions = [(function_named(system, name, q, xi), value) for name, value in wanted.items()]
     return [(f, float(f(q, xi)) if value is None else float(value)) for f, value in functions]

@@ -37,14 +37,14 @@ def kept_motion(sought: Sought, y: np.ndarray, group: np.ndarray) -> KeptMotion:
     the step's own velocity that of the motion,  r_k = r_e, Delta g_k = h eta_e.   [HE] 5.5
     """
     nodes = sought.question.coordinates + sought.question.system.rank
-    found = _refined(sought, y, group, nodes)
+    found = _refine(sought, y, group, nodes)
     if found.kept:
         return found
-    other = _refined(sought, y, group, sought.question.coordinates)
+    other = _refine(sought, y, group, sought.question.coordinates)
     return other if other.kept else found
 
 
-def _refined(sought: Sought, y: np.ndarray, group: np.ndarray, known: int) -> KeptMotion:
+def _refine(sought: Sought, y: np.ndarray, group: np.ndarray, known: int) -> KeptMotion:
     """y with its first `known` entries given, and the group's element, such that a step is the motion of the group."""
     ask, first = sought.question, y
     n, m = ask.coordinates, ask.system.rank
@@ -99,9 +99,9 @@ def _units(sought: Sought, y: np.ndarray, group: np.ndarray, at: Equations) -> n
 
 def _underway(symmetries: Chosen, system: System, h: Array, x: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Where the steady motion is half a step later: there a symmetric step has its velocity, should that turn."""
-    return np.asarray(_moved(symmetries, system, jnp.asarray(h * group / 2), jnp.asarray(x)))
+    return np.asarray(_act(symmetries, system, jnp.asarray(h * group / 2), jnp.asarray(x)))
 
 
 @partial(jax.jit, static_argnums=0)
-def _moved(symmetries: Chosen, system: System, group: Array, x: Array) -> Array:
+def _act(symmetries: Chosen, system: System, group: Array, x: Array) -> Array:
     return phase_space.action(system, symmetries, group, x)

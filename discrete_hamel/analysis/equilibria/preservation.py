@@ -6,13 +6,14 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import KeptMotion, kept_motion
 from discrete_hamel.analysis.equilibria.linearisations import Stability
 from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.relative_equilibria import asked
-from discrete_hamel.analysis.equilibria.spectra import Half, half
-from discrete_hamel.analysis.equilibria.steady_equations import STEADY, left_over, nearest_group
+from discrete_hamel.analysis.equilibria.spectra import Half, half, refuse_moving
+from discrete_hamel.analysis.equilibria.steady_equations import left_over, nearest_group
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -95,7 +96,7 @@ def structural_stability(
 
     sought, found = with_step(h)
     if not np.isfinite(found.residual):
-        raise ValueError(
+        raise InputError(
             f"a step of {scheme!r} with h = {float(h):g} from this relative equilibrium of {type(system).__name__} is "
             "no number: its equations have no root there. Take a shorter step."
         )
@@ -121,10 +122,6 @@ def _steady(system: System, q: Array, xi: Array, symmetries: Symmetries) -> tupl
     sought = Sought(ask, [], reachable(system, q))
     point = sought.at(y, nearest_group(ask.symmetries, system, y))
     residual = left_over(point.at, point.noise, y, point.group, len(q))
-    if residual > STEADY:
-        raise ValueError(
-            f"(q, xi) is not a relative equilibrium of {type(system).__name__} (it leaves the orbit of the symmetry at "
-            f"a rate of {residual:.1e}), so there is nothing to keep; relative_equilibrium finds one nearby."
-        )
+    refuse_moving(system, residual, "there is nothing to keep")
     point = sought.solved(point) or point
     return point, half(sought, point, residual)

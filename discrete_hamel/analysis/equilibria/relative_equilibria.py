@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
@@ -79,7 +80,7 @@ def relative_equilibrium(
     first = sought.at(y, nearest_group(ask.symmetries, system, y[: len(q) + system.rank]))
     found = sought.solved(first) or sought.followed(first)
     if found is None:
-        raise ValueError(
+        raise InputError(
             f"no relative equilibrium of {type(system).__name__} was found near the given (q, xi), where the equations "
             f"are off by {np.max(np.abs(first.missed)):.1e}: neither Newton's method nor following the curve on which "
             "that grows less led to one. "
@@ -142,7 +143,7 @@ def asked(
     q = jnp.asarray(q)
     x, select = phase_space.joined(system, q, xi), phase_space.chosen(system, symmetries, q)
     if (scheme is None) != (h is None):
-        raise ValueError("a scheme and its step h go together: give both, or neither for the continuous motion.")
+        raise InputError("a scheme and its step h go together: give both, or neither for the continuous motion.")
     if scheme is None:
         return Question(select, system, None, None, len(q)), np.asarray(x)
     scheme, h = checks.canonical(scheme.fitted(system)), checks.step_size(h)

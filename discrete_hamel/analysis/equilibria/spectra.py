@@ -7,6 +7,7 @@ from jax import Array
 from scipy.optimize import linear_sum_assignment
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import kept_motion
 from discrete_hamel.analysis.equilibria.linearisations import Linearisation, Stability, logarithms
@@ -58,7 +59,7 @@ class Spectrum(NamedTuple):
     def multipliers(self) -> np.ndarray:
         """Eigenvalues of the map, each in the place of the rate whose exponential it is nearest to."""
         if self.discrete is None:
-            raise ValueError("this spectrum is of the continuous motion only; give a scheme and h for multipliers.")
+            raise InputError("this spectrum is of the continuous motion only; give a scheme and h for multipliers.")
         h, found = self.discrete.linear.h or 1.0, self.discrete.eigenvalues
         rates = self.rates
         wanted = np.exp(np.clip(rates.real * h, -50, 50) + 1j * rates.imag * h)
@@ -118,19 +119,24 @@ def spectrum(
     """
     system, q, xi = checks.initial_data(system, q, xi, v)
     continuous, discrete = halves(system, q, xi, scheme, h, symmetries)
-    if continuous.residual > STEADY:
-        raise ValueError(
-            f"(q, xi) is not a relative equilibrium of {type(system).__name__}: the motion leaves the orbit of the "
-            f"symmetry at a rate of {continuous.residual:.1e}, relative to its size, so it has no spectrum. "
-            "relative_equilibrium(system, q, xi, hold=...) finds one nearby."
-        )
+    refuse_moving(system, continuous.residual, "it has no spectrum")
     if discrete is not None and h is not None and discrete.residual > STEADY:
-        raise ValueError(
+        raise InputError(
             f"{scheme!r} with h = {float(h):g} does not keep this relative equilibrium of {type(system).__name__}: a "
             f"step leaves the orbit of the symmetry at a rate of {discrete.residual:.1e}. "
             "relative_equilibrium(..., scheme=scheme, h=h) finds one of the map, if it has one nearby."
         )
     return Spectrum(continuous, discrete)
+
+
+def refuse_moving(system: System, residual: float, so: str) -> None:
+    """Refuses what is no relative equilibrium of (H): the motion leaves the orbit of the symmetry at this rate."""
+    if residual > STEADY:
+        raise InputError(
+            f"(q, xi) is not a relative equilibrium of {type(system).__name__}: the motion leaves the orbit of the "
+            f"symmetry at a rate of {residual:.1e}, relative to its size, so {so}. "
+            "relative_equilibrium(system, q, xi, hold=...) finds one nearby."
+        )
 
 
 def halves(

@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses, phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Chosen, Symmetries
 from discrete_hamel.analysis.symmetry.symmetries import components
@@ -111,13 +112,13 @@ def _at(system: System, q: Coordinates, symmetries: Symmetries) -> tuple[System,
     system, q, xi = checks.initial_data(system, q, rest, None)
     vertical, metric = (np.asarray(a) for a in _raw(phase_space.chosen(system, symmetries, q), system, q, xi))
     if not vertical.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"{type(system).__name__} declares no symmetries, so it has no vertical directions here; pass symmetries="
             "a dict of names to generators q -> qdot or to actions g(s, q), or a list of cyclic coordinates."
         )
     least = float(np.min(np.linalg.eigvalsh(metric)))
     if least < 1e-12:
-        raise ValueError(
+        raise InputError(
             f"the kinetic metric of {type(system).__name__} is not positive definite on all n quasi-velocities (least "
             f"eigenvalue {least:.1e}), so orthogonal complements of its bundles are not defined."
         )

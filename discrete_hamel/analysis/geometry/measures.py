@@ -9,6 +9,7 @@ from jax import Array
 from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.node_states import remembers
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.mechanics import hamel
@@ -145,13 +146,13 @@ def volume_change(
     h = checks.step_size(h)
     state = scheme.start(system, q, xi, h)
     if remembers(state):
-        raise ValueError(
+        raise InputError(
             f"a step of {type(scheme).__name__} is no map of (q, p) alone; its phase volume is not defined."
         )
     rank = int(np.linalg.matrix_rank(np.asarray(system.frame(q)))) if len(q) else 0
     change, report = _volume_change(rank, system, scheme, state, h)
     if not bool(report.converged):
-        raise ValueError(f"the step of size {float(h):g} could not be solved here; take a smaller one.")
+        raise InputError(f"the step of size {float(h):g} could not be solved here; take a smaller one.")
     return float(change)
 
 
@@ -159,17 +160,17 @@ def volume_change(
 def _volume_change(rank: int, system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Report]:
     directions, _ = _directions(rank, system, state.q)
 
-    def moved(q: Array, p: Array) -> tuple[tuple[Array, Array], Report]:
+    def end_of_step(q: Array, p: Array) -> tuple[tuple[Array, Array], Report]:
         after, interval = scheme.step(system, state.replace(q=q, p=p), h)
         return (after.q, after.p), interval.report
 
     def along(tangent: Array) -> tuple[Array, Array]:
         dq, dp = directions @ tangent[:rank], tangent[rank:]
-        _, of_end, _ = jax.jvp(moved, (state.q, state.p), (dq, dp), has_aux=True)
+        _, of_end, _ = jax.jvp(end_of_step, (state.q, state.p), (dq, dp), has_aux=True)
         return of_end
 
     ends, momenta = jax.vmap(along)(jnp.eye(rank + len(state.p)))
-    (end, _), report = moved(state.q, state.p)
+    (end, _), report = end_of_step(state.q, state.p)
     _, back = _directions(rank, system, end)
     return jnp.linalg.slogdet(jnp.concatenate([back @ ends.T, momenta.T]))[1], report
 

@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import NEARBY, nearby
 from discrete_hamel.mechanics import hamel
@@ -114,18 +115,18 @@ def integrable(system: System, q: Coordinates | None = None) -> Integrability:
     holonomic: growth (2,) of 3, degree of nonholonomy 1
     """
     if q is None and not hasattr(system, "sample"):
-        raise ValueError(f"{type(system).__name__} has no sample() that would say where to ask: give q.")
+        raise InputError(f"{type(system).__name__} has no sample() that would say where to ask: give q.")
     q = checks.vector("q", system.sample()["q"] if q is None else q)  # type: ignore[attr-defined]
     system = system.at(q)
     n, m = shapes(system, q)
     hypotheses.no_slip(system, q, "integrability of D")
     places = jnp.concatenate([q[None], nearby(system, q, n)])
     first = np.asarray(_level(1, system, places))
-    spans = [_enlarged(np.zeros((len(found), 0)), found) for found in first]
+    spans = [_enlarge(np.zeros((len(found), 0)), found) for found in first]
     growth, elsewhere = [m], [m] * NEARBY
     while growth[-1] < n and len(growth) < DEEPEST:
         found = np.asarray(_level(len(growth) + 1, system, places))
-        spans = [_enlarged(span, brackets) for span, brackets in zip(spans, found, strict=True)]
+        spans = [_enlarge(span, brackets) for span, brackets in zip(spans, found, strict=True)]
         here, *around = (span.shape[1] for span in spans)
         still = here == growth[-1] and around == elsewhere == [here] * NEARBY
         growth, elsewhere = [*growth, here], around
@@ -174,7 +175,7 @@ def _brackets(system: System, fields: Fields, first: bool) -> Fields:
     return brackets
 
 
-def _enlarged(span: np.ndarray, fields: np.ndarray) -> np.ndarray:
+def _enlarge(span: np.ndarray, fields: np.ndarray) -> np.ndarray:
     """An orthonormal basis of the span and the fields together."""
     for field in fields.T:
         off = field - span @ (span.T @ field)

@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.analysis.geometry.period_of_oscillation import period
 from discrete_hamel.analysis.symmetry import phase_space
@@ -92,7 +93,7 @@ class Reduced(Pytree):
         here, slope = (float(a) for a in jax.jvp(self.potential, (jnp.asarray(r, float),), (jnp.ones(()),)))
         size = ROUNDOFF * max(abs(here), abs(float(energy)), 1e-300)
         if here > energy + size:
-            raise ValueError(f"at r = {r:g} the amended potential {here:.6g} exceeds the energy {energy:.6g}.")
+            raise InputError(f"at r = {r:g} the amended potential {here:.6g} exceeds the energy {energy:.6g}.")
         low, high = (float(end) for end in self.constants.between)
         if abs(here - energy) <= size and abs(slope) * (high - low) <= np.sqrt(ROUNDOFF) * max(abs(here), 1e-300):
             return float(r), float(r)
@@ -102,7 +103,7 @@ class Reduced(Pytree):
             others = ends[np.abs(ends - r) > 2 * size / abs(slope)]
             below, above = (others[others < r], np.array([r])) if slope > 0 else (np.array([r]), others[others > r])
         if not len(below) or not len(above):
-            raise ValueError(
+            raise InputError(
                 f"a motion of energy {energy:.6g} through r = {r:g} leaves the range {low:g} to {high:g} that is known."
             )
         return float(below[-1]), float(above[0])
@@ -114,9 +115,9 @@ class Reduced(Pytree):
         """
         low, high = self.oscillation(energy, r)
         if low == high:
-            inertia, _, curvature = (float(a[0]) for a in _curved(self, jnp.asarray([low])))
+            inertia, _, curvature = (float(a[0]) for a in _curvature(self, jnp.asarray([low])))
             return 2 * np.pi * float(np.sqrt(inertia / curvature)) if curvature > 0 else float("inf")
-        return period(lambda r: _curved(self, jnp.asarray(r)), float(energy), low, high)
+        return period(lambda r: _curvature(self, jnp.asarray(r)), float(energy), low, high)
 
     def reconstruction(self, r: float, rate: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """r(t) from (r, r') at 0, and q(t) from `constants.point(r)`: no equation of the whole system is solved.
@@ -138,7 +139,7 @@ class Reduced(Pytree):
             atol=1e-13,
         )
         if not found.success or not np.all(np.isfinite(found.y)):
-            raise ValueError(f"the reduced motion left the range of r that is known, before t = {times[-1]:g}.")
+            raise InputError(f"the reduced motion left the range of r that is known, before t = {times[-1]:g}.")
         places = np.asarray(_points(self, found.y[0]))
         maps = found.y[2:].T.reshape(-1, size + 1, size + 1)
         return found.y[0], np.einsum("tab,tb->ta", maps, np.concatenate([places, np.ones((len(places), 1))], axis=1))[
@@ -150,7 +151,7 @@ class Reduced(Pytree):
         low, _ = self.oscillation(energy, r)
         period = self.period(energy, r)
         if not np.isfinite(period):
-            raise ValueError(f"at energy {energy:.6g} the motion about r = {r:g} never comes back: it has no shift.")
+            raise InputError(f"at energy {energy:.6g} the motion about r = {r:g} never comes back: it has no shift.")
         size = len(self.constants.point(low))
         y0 = np.concatenate([[low, 0.0], np.eye(size + 1).ravel()])
         found = solve_ivp(lambda _, y: np.asarray(_rate(self, y)), (0.0, period), y0, "DOP853", rtol=1e-13, atol=1e-13)
@@ -193,9 +194,9 @@ def reduced(constants: HiddenMomenta, values: ArrayLike) -> Reduced:
     values = jnp.asarray(values, float)
     fields, dimension = constants.series.shape[-1], constants.series.shape[-2]
     if values.shape != (fields,):
-        raise ValueError(f"values must be the {fields} hidden momenta, constants(q, xi); got shape {values.shape}.")
+        raise InputError(f"values must be the {fields} hidden momenta, constants(q, xi); got shape {values.shape}.")
     if fields != dimension - 1 or not np.all(np.isfinite(np.asarray(constants.logarithm))):
-        raise ValueError(
+        raise InputError(
             f"the reduction to one degree of freedom needs as many hidden momenta along S as S has dimensions, "
             f"{dimension - 1}; {type(constants.system).__name__} gave {fields}."
         )
@@ -234,7 +235,7 @@ def _extrema(off: Callable[[float], float], grid: np.ndarray, above: np.ndarray)
 
 
 @jax.jit
-def _curved(motion: Reduced, r: Array) -> tuple[Array, Array, Array]:
+def _curvature(motion: Reduced, r: Array) -> tuple[Array, Array, Array]:
     """I, U_c and U_c''."""
 
     def one(r: Array) -> tuple[Array, Array, Array]:
@@ -255,12 +256,12 @@ def _rate(motion: Reduced, y: Array) -> Array:
     acceleration = -(slopes[1] + 0.5 * slopes[0] * rate**2) / inertia
     moves = phase_space.generators(found.system, found.symmetries).values()
 
-    def combined(q: Array) -> Array:
+    def combine(q: Array) -> Array:
         return sum((a * move(q) for a, move in zip(amounts, moves, strict=True)), jnp.zeros(size))
 
     zero = jnp.zeros(size)
-    algebra = jnp.zeros((size + 1, size + 1)).at[:size, :size].set(jax.jacfwd(combined)(zero))
-    algebra = algebra.at[:size, size].set(combined(zero))
+    algebra = jnp.zeros((size + 1, size + 1)).at[:size, :size].set(jax.jacfwd(combine)(zero))
+    algebra = algebra.at[:size, size].set(combine(zero))
     turned = y[2:].reshape(size + 1, size + 1) @ algebra
     return jnp.concatenate([jnp.stack([rate, acceleration]), turned.ravel()])
 

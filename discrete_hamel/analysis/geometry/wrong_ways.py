@@ -13,6 +13,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System, Wrapper
 from discrete_hamel.runs import validation as checks
@@ -115,7 +116,7 @@ def _verdict(ways: list[np.ndarray], off: list[bool], given: ArrayLike | None, s
         return f"{' and '.join(names)} would be wrong here"
     given = np.asarray(given, float)
     if given.shape != ways[0].shape:
-        raise ValueError(f"equations must give xidot along D, {len(ways[0])} components; got shape {given.shape}.")
+        raise InputError(f"equations must give xidot along D, {len(ways[0])} components; got shape {given.shape}.")
     fits = [bool(np.max(np.abs(given - way)) / size <= AGREES) for way in ways]
     if fits[0]:
         alone = "" if any(off) else ", though at this point the wrong ones would be too"

@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.momenta import momentum_residual
 from discrete_hamel.analysis.motion.nonlinear_residuals import midpoint_residuals, reactions_work
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
@@ -121,7 +122,7 @@ def audit(trajectory: Trajectory) -> Audit:
     (True, 'theorem', 'theorem')
     """
     if trajectory.scheme is None:
-        raise ValueError("an audit is of a run of a scheme (dh.simulate); a reference motion has none.")
+        raise InputError("an audit is of a run of a scheme (dh.simulate); a reference motion has none.")
     invariants = {name: np.asarray(values) for name, values in trajectory.invariants().items()}
     steps = max(1, (len(trajectory.t) - 1) * trajectory.save_every)
     first, last = (_nonlinear if isinstance(trajectory.system, NonlinearSystem) else _linear)(trajectory, steps)
@@ -147,7 +148,7 @@ def wandering(values: ArrayLike) -> float:
     """
     exponent = _exponent(values)
     if np.isnan(exponent):
-        raise ValueError(
+        raise InputError(
             f"an exponent of wandering needs {FEWEST} values at least, finite and not all alike at any lag; these "
             f"{len(np.atleast_1d(values))} are not, so they say nothing about how far a series goes in time."
         )

@@ -9,12 +9,12 @@ from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.console import Progress
-from discrete_hamel._support.errors import RunFailed
+from discrete_hamel._support.errors import InputError, RunFailed
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.trends import Trend, drift
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme
@@ -152,7 +152,7 @@ def compare(
     ratio = t_end / float(checks.step_size(h))
     steps = round(ratio)
     if steps < 1 or abs(ratio - steps) > 1e-9 * ratio:
-        raise ValueError(
+        raise InputError(
             f"t_end = {t_end:g} is not a whole number of steps h = {h:g}; use t_end = {max(steps, 1) * h:g}."
         )
     named = schemes if isinstance(schemes, Mapping) else {repr(scheme): scheme for scheme in schemes}

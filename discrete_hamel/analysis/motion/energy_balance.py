@@ -11,6 +11,7 @@ from jax import Array
 from jax.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import frames, gibbs_appell, hamel
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -95,7 +96,7 @@ def _on_intervals(run: Trajectory) -> Supplied:
 
 def _between_nodes(run: Trajectory) -> Supplied:
     if isinstance(run.q, jax.core.Tracer):
-        raise ValueError(
+        raise InputError(
             "work between nodes is a spline's, which jax cannot trace. Call work outside of jit, grad and vmap, or "
             "save every node of a scheme of order two."
         )

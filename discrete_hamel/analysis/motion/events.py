@@ -8,8 +8,9 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion import partial_steps
-from discrete_hamel.analysis.motion.node_states import Nodes, continued, nodes_of, remembers
+from discrete_hamel.analysis.motion.node_states import Nodes, go_on, nodes_of, remembers
 from discrete_hamel.analysis.motion.partial_steps import Ends, Function
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -55,9 +56,9 @@ def crossings(trajectory: Trajectory, function: Function, *, sense: int = 0) -> 
     (3, True)
     """
     if trajectory.scheme is None:
-        raise ValueError("crossings are located within a scheme's steps; a reference motion has none. Use dh.simulate.")
+        raise InputError("crossings are located within a scheme's steps; a reference motion has none. Use dh.simulate.")
     if trajectory.save_every != 1:
-        raise ValueError(
+        raise InputError(
             f"crossings need every node, and this trajectory has each {trajectory.save_every}th; "
             "simulate with save_every=1."
         )
@@ -98,13 +99,13 @@ def section(
     done = 0
     while sum(map(len, parts)) < count:
         if done >= LONGEST:
-            raise ValueError(
+            raise InputError(
                 f"only {sum(map(len, parts))} crossings in {done} steps: the motion does not come back to the section."
             )
         if remembers(state):
-            nodes = continued(system, scheme, h, state, CHUNK, done)
+            nodes = go_on(system, scheme, h, state, CHUNK, done)
             if not np.all(np.isfinite(nodes.xi)):
-                raise ValueError(f"a step failed before t = {float(nodes.t[-1]):g}; simulate it to see which, and why.")
+                raise InputError(f"a step failed before t = {float(nodes.t[-1]):g}; simulate it to see which, and why.")
             found = _search(system, scheme, h, nodes, function, sense)
             state = nodes.states(np.asarray(CHUNK))
         else:
@@ -122,7 +123,7 @@ def _search(system: System, scheme: Scheme, h: Array, nodes: Nodes, function: Fu
     """All crossings between nodes: single ones, pairs within a step, and touches."""
     shape = np.shape(function(jnp.asarray(nodes.q[0]), jnp.asarray(nodes.xi[0])))
     if shape != ():
-        raise ValueError(f"the function of (q, xi) must return one number; it returned shape {shape}.")
+        raise InputError(f"the function of (q, xi) must return one number; it returned shape {shape}.")
     values, rates = partial_steps.along(function, system, nodes.q, nodes.xi)
     lengths = np.diff(nodes.t, append=nodes.t[-1] + np.ptp(nodes.t[-2:]))
     inputs = function, system, scheme, h
@@ -149,10 +150,10 @@ def _search(system: System, scheme: Scheme, h: Array, nodes: Nodes, function: Fu
         locate(index, middle, 1.0, signs[index])
         if np.any(zero):
             found.append((dips[zero], jax.tree.map(lambda a: a[zero], lowest), np.zeros(np.sum(zero))))
-    return _gathered(nodes, h, found, sense)
+    return _gather(nodes, h, found, sense)
 
 
-def _gathered(nodes: Nodes, h: Array, found: list[tuple[np.ndarray, Ends, np.ndarray]], sense: int) -> Crossings:
+def _gather(nodes: Nodes, h: Array, found: list[tuple[np.ndarray, Ends, np.ndarray]], sense: int) -> Crossings:
     """In order of time, and of one sense if one is asked for."""
     parts = []
     for index, ends, senses in found:

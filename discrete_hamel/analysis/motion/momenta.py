@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, generator
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.analysis.symmetry.symmetries import DRAWS, INVARIANT, components, invariance
@@ -60,7 +61,7 @@ def _in_d(field: Field, system: System, q: Coordinates, xi: Quasivelocities) -> 
     value, rate, a = _momentum_of(field, system, q, xi)
     off = float(np.max(np.abs(a[system.rank :]), initial=0.0))
     if off > INVARIANT * (1 + float(np.max(np.abs(a)))):
-        raise ValueError(
+        raise InputError(
             f"the field is not in D at this q: it has a component {off:.2e} along U, where reactions act, so its "
             "momentum obeys no equation without them. Take a section of S = V & D; bundles(system, q).S spans it."
         )
@@ -113,12 +114,12 @@ def momentum_residual(trajectory: Trajectory, field: Field) -> np.ndarray:
     True
     """
     if trajectory.scheme is None or trajectory.save_every != 1:
-        raise ValueError(
+        raise InputError(
             "the discrete momentum equation relates neighbouring nodes: it needs a trajectory of simulate with "
             "save_every = 1 (one of reference has no steps)."
         )
     if trajectory.scheme.time(trajectory.final) is not None:
-        raise ValueError("the discrete momentum equation is written for a constant step; here the steps vary.")
+        raise InputError("the discrete momentum equation is written for a constant step; here the steps vary.")
     tau = jnp.asarray(trajectory.scheme.point, float)
     nodes = jnp.asarray(trajectory.q), jnp.asarray(trajectory.p)
     return np.asarray(_balance(field, trajectory.system, tau, trajectory.h, nodes, jnp.asarray(trajectory.xi_mid)))
@@ -130,7 +131,7 @@ def _form(field: Field, system: System, q: Array) -> Array:
     return jax.grad(lambda xi: _gain(field, system, q, xi)[0])(jnp.zeros(n))
 
 
-def _tested(field: Field, system: System, q: Array, free: Array) -> Array:
+def _test(field: Field, system: System, q: Array, free: Array) -> Array:
     """At a velocity in D, relative to their terms: the gain, the force's work, gain - <alpha, xi>, and d alpha.
 
     d alpha(u_i, u_j) = u_i[alpha_j] - u_j[alpha_i] - c^k_ij alpha_k
@@ -153,11 +154,11 @@ def _tested(field: Field, system: System, q: Array, free: Array) -> Array:
 
 # It runs once for each generator, so that compiling is what it costs.
 @partial(jax.jit, static_argnums=0, compiler_options={"xla_backend_optimization_level": 0})
-def _asked(move: Generator, system: System, xi: Array, points: Array, frees: Array) -> tuple[Array, ...]:
-    """J and dJ/dt at the first point, the components of X at all, and `_tested` at each with its velocity."""
+def _probe(move: Generator, system: System, xi: Array, points: Array, frees: Array) -> tuple[Array, ...]:
+    """J and dJ/dt at the first point, the components of X at all, and `_test` at each with its velocity."""
     field = partial(components, system, move)
     value, rate, _ = _momentum(field, system, points[0], xi)
-    tested = jax.vmap(partial(_tested, field, system))(points, frees)
+    tested = jax.vmap(partial(_test, field, system))(points, frees)
     return value, rate, jax.vmap(field)(points), tested
 
 
@@ -221,7 +222,7 @@ def noether(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocit
     around = [q, *nearby(system, q, len(xi))]
     points = jnp.stack([around[k % len(around)] for k in range(DRAWS)])
     frees = np.asarray(xi)[: system.rank] + np.random.default_rng(0).normal(size=(DRAWS, system.rank))
-    value, rate, a, tried = (np.asarray(part) for part in _asked(move, system, xi, points, frees))
+    value, rate, a, tried = (np.asarray(part) for part in _probe(move, system, xi, points, frees))
     outside = np.max(np.abs(a[:, system.rank :]), axis=1, initial=0.0)
     in_d = bool(np.all(outside < INVARIANT * (1 + np.max(np.abs(a), axis=1))))
     # NaN, as of a force that has no derivative at rest, is no small number: `exact` is False then.
@@ -256,7 +257,7 @@ def gauge_term(system: System, symmetry: Symmetry, q: Coordinates, *, origin: Co
     system = checks.canonical(system).at(q)
     n, _ = checks.shapes(system, q)
     if n != len(q) or not system.brackets_by_autodiff:
-        raise ValueError(
+        raise InputError(
             f"N(q) is found along a straight line of coordinates that are independent; {type(system).__name__} has "
             f"{len(q)} coordinates and {n} fields. Integrate noether(...).rate along a motion instead."
         )

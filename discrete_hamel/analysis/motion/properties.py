@@ -11,10 +11,11 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
-from discrete_hamel._support.errors import ContactLost
+from discrete_hamel._support.errors import ContactLost, InputError
 from discrete_hamel.analysis.equilibria.preservation import Preservation, structural_stability
 from discrete_hamel.analysis.equilibria.relative_equilibria import RelativeEquilibrium, relative_equilibrium
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.trends import trend
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.actions import Generator
@@ -22,7 +23,6 @@ from discrete_hamel.analysis.symmetry.symmetries import components
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme, start, step
@@ -129,7 +129,7 @@ def properties(
     if q is None:
         sample = getattr(system, "sample", None)
         if sample is None:
-            raise ValueError(
+            raise InputError(
                 f"{type(system).__name__} has no sample(): give q and xi, where the scheme is to be asked."
             )
         q, xi = (sample()[name] for name in ("q", "xi"))
@@ -205,7 +205,7 @@ def _solved(run: Trajectory) -> Trajectory:
     """What comes before a step that failed."""
     good = int(np.sum(np.cumprod(np.asarray(run.report.converged))))
     if good < FEWEST:
-        raise ValueError(
+        raise InputError(
             f"{run.scheme!r} takes {good} steps with h = {float(run.h):g} from here, then its equations have no root "
             "that Newton's method finds: too few to say what is kept. Give a shorter step h."
         )

@@ -10,6 +10,7 @@ from jax import Array
 from scipy.interpolate import make_interp_spline
 
 from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
@@ -40,7 +41,7 @@ def principle_of(scheme: Scheme) -> Principle:
         if not any(isinstance(point, jax.core.Tracer) for point in points) and points[0] == points[1]:
             return Principle(point=points[0], variation="derived")
         return Principle(two_point=_on_chord, reconstruction=_at_its_point, point=points[0], params=points)
-    raise ValueError(
+    raise InputError(
         f"{type(scheme).__name__} comes from no discrete principle that the library knows: give principle=, one by "
         "which to judge its motion, Principle() for that of the tau-rule at tau = 1/2."
     )
@@ -126,7 +127,7 @@ def transpositional_defect(trajectory: Trajectory, *, principle: Principle | Non
     """
     judge, h, parts = _intervals(trajectory, principle)
     if judge.staggered or judge.two_point is not None:
-        raise ValueError(
+        raise InputError(
             "the defect compares two variations of one l^d(q_bar, xi): a staggered principle has no variations of "
             "nodes, and L^d(q0, q1) has only those."
         )
@@ -145,9 +146,9 @@ def _number(value: Array) -> float | Array:
 def _intervals(run: Trajectory, principle: Principle | None) -> tuple[Principle, Array, tuple[Array, Array, Array]]:
     """The principle, h, and of each interval q_k, q_{k+1}, xi; of staggered ones the points, twice."""
     if run.scheme is None or run.save_every != 1:
-        raise ValueError("a sum over steps needs a trajectory of simulate with save_every = 1.")
+        raise InputError("a sum over steps needs a trajectory of simulate with save_every = 1.")
     if run.scheme.time(run.final) is not None:
-        raise ValueError("the action sum is written for a constant step; here the steps vary.")
+        raise InputError("the action sum is written for a constant step; here the steps vary.")
     judge = principle_of(run.scheme) if principle is None else principle
     q, h = jnp.asarray(run.q), jnp.asarray(run.h)
     if judge.staggered:
@@ -191,7 +192,7 @@ def _rate(system: System, q: Array, xi: Array, eta: Array, rate: Array) -> Array
 
     def at(q: Array, xi: Array, eta: Array, rate: Array) -> Array:
         slope, momentum = jax.grad(system.lagrangian, (0, 1))(q, xi)
-        twisted = hamel.coadjoint(system, q, xi, momentum) @ eta
+        twisted = system.coadjoint(q, xi, momentum) @ eta
         return slope @ (system.frame(q) @ eta) + momentum @ rate + twisted + system.force(q, xi) @ eta
 
     return jax.vmap(at)(q, xi, eta, rate)
@@ -215,7 +216,7 @@ def _field(eta: Eta, t: Array | np.ndarray, run: Trajectory, *, rates: bool = Tr
     else:
         values, slopes = jnp.asarray(eta, float), None
     if values.shape not in ((len(t), m), (len(t), n)):
-        raise ValueError(
+        raise InputError(
             f"eta has shape {values.shape}; it has a row for each of {len(t)} times and {m} components, those along D, "
             f"or all {n}."
         )

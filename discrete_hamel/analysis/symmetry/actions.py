@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import System
 
 Generator = Callable[[Array], Array]
@@ -85,7 +86,7 @@ def by_name(system: System, symmetries: Symmetries, q: Coordinates | None = None
     if isinstance(symmetries, Mapping):
         return {name: generator(system, symmetry, q) for name, symmetry in symmetries.items()}
     if callable(symmetries) or isinstance(symmetries, str) or not isinstance(symmetries, Iterable):
-        raise ValueError(
+        raise InputError(
             "symmetries is a mapping of names to symmetries, {'turn': g}, or a list of cyclic coordinates, "
             f"['x', 'y']; got {symmetries!r}."
         )
@@ -101,7 +102,7 @@ def _index(system: System, coordinate: str | int | np.integer) -> int:
     if coordinate in names:
         return names.index(coordinate)
     known = ", ".join(names) or "no named coordinates, so give its index"
-    raise ValueError(f"{type(system).__name__} has no coordinate {coordinate!r}; it has {known}.")
+    raise InputError(f"{type(system).__name__} has no coordinate {coordinate!r}; it has {known}.")
 
 
 def _of_function(function: Callable, q: Coordinates | None) -> Generator:
@@ -114,7 +115,7 @@ def _of_function(function: Callable, q: Coordinates | None) -> Generator:
     if len(needed) == 1:
         return function
     if len(needed) != 2:
-        raise ValueError(
+        raise InputError(
             f"a symmetry is a generator X(q) or an action g(s, q); {function!r} takes {len(needed)} arguments."
         )
     if q is not None:
@@ -128,10 +129,10 @@ def _require_group(action: Callable, q: Array) -> None:
     size = 1.0 + float(np.max(np.abs(q)))
     rest = float(np.max(np.abs(action(jnp.zeros(()), q) - q)))
     if not rest <= GROUP * size:
-        raise ValueError(f"g(s, q) is no action of a group: g(0, q) differs from q by {rest:.1e}.")
+        raise InputError(f"g(s, q) is no action of a group: g(0, q) differs from q by {rest:.1e}.")
     twice = float(np.max(np.abs(action(s, action(t, q)) - action(s + t, q))))
     if not twice <= GROUP * size:
-        raise ValueError(
+        raise InputError(
             f"g(s, q) is no action of a one-parameter group: g(s, g(t, q)) differs from g(s + t, q) by {twice:.1e}."
         )
 
@@ -143,7 +144,7 @@ def _affine(symmetry: Symmetry) -> Affine:
     matrix = np.asarray(symmetry if parts is None else parts[0], float)
     vector = np.zeros(len(matrix)) if parts is None else np.asarray(parts[1], float)
     if matrix.ndim != 2 or matrix.shape != (len(vector), len(vector)):
-        raise ValueError(
+        raise InputError(
             "an affine symmetry is a square matrix M, or a pair (M, v) with a vector as long; got shapes "
             f"{matrix.shape} and {vector.shape}."
         )

@@ -9,6 +9,7 @@ from jax import Array
 from numpy.polynomial import chebyshev
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.adjoint_equation import Shape
@@ -80,13 +81,13 @@ class HiddenMomenta(Pytree):
         low, high = (float(end) for end in self.between)
         slack = 1e-12 * (high - low)
         if np.min(r) < low - slack or np.max(r) > high + slack:
-            raise ValueError(
+            raise InputError(
                 f"the shape variable runs from {float(np.min(r)):.6g} to {float(np.max(r)):.6g}, beyond the range "
                 f"{low:.6g} to {high:.6g} on which these momenta were found; ask hidden_momenta for a wider one."
             )
 
 
-def fitted(values: np.ndarray) -> Array:
+def fit(values: np.ndarray) -> Array:
     """Chebyshev coefficients of values at the Chebyshev points, without those that are round-off."""
     flat = values.reshape(len(values), -1)
     nodes = np.cos(np.pi * (np.arange(len(values)) + 0.5) / len(values))
@@ -128,11 +129,11 @@ def _momenta_along(found: HiddenMomenta, q: Array, xi: Array) -> Array:
 def _momenta(found: HiddenMomenta, q: Array, xi: Array) -> Array:
     r = found.shape(q)
     if not found.invariant:
-        q, xi = _aligned(found, q, xi, found.point(r))
+        q, xi = _align(found, q, xi, found.point(r))
     return hamel.balance(found.system, q, xi)[0] @ found.fields(r)
 
 
-def _aligned(found: HiddenMomenta, q: Array, xi: Array, target: Array) -> tuple[Array, Array]:
+def _align(found: HiddenMomenta, q: Array, xi: Array, target: Array) -> tuple[Array, Array]:
     """(q, xi^D) moved by the group to the point of the section on its orbit: Newton's method on the group."""
     system, symmetries = found.system, found.symmetries
     moves = list(phase_space.generators(system, symmetries).values())

@@ -58,7 +58,7 @@ def flatness(system: System, q: Coordinates, *, symmetries: Symmetries = None, s
     >>> bool(cart), cart.residual > 0.01
     (False, True)
     """
-    system, q, group, shape, several = prepared(system, q, symmetries, shape)
+    system, q, group, shape, several = prepare(system, q, symmetries, shape)
     if several:
         return flatness_of_several(system, group, shape, q)
     at = jax.tree.map(np.asarray, adjoint_at(group, shape, system, q))
@@ -89,7 +89,7 @@ def adjoint_at(symmetries: Chosen, shape: Shape, system: System, q: Array) -> Ad
     return adjoint(system, symmetries, shape, q)
 
 
-def prepared(
+def prepare(
     system: System, q: Coordinates, symmetries: Symmetries, shape: Shape | None
 ) -> tuple[System, Array, Chosen, Shape, bool]:
     q = checks.vector("q", q)

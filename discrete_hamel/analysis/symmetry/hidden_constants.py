@@ -10,10 +10,11 @@ from jax import Array
 from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.adjoint_equation import Shape, adjoint, basis_of_s, drags
-from discrete_hamel.analysis.symmetry.conserved_momenta import HiddenMomenta, fitted
-from discrete_hamel.analysis.symmetry.flat_systems import FLAT, adjoint_at, flatness, flatness_of_several, prepared
+from discrete_hamel.analysis.symmetry.conserved_momenta import HiddenMomenta, fit
+from discrete_hamel.analysis.symmetry.flat_systems import FLAT, adjoint_at, flatness, flatness_of_several, prepare
 from discrete_hamel.analysis.symmetry.phase_space import Chosen, Symmetries
 from discrete_hamel.analysis.symmetry.several_shapes import ShapeMomenta, several_bases, transport_at
 from discrete_hamel.mechanics.system import System
@@ -62,23 +63,23 @@ def hidden_momenta(
     >>> kept.shape, bool(np.ptp(kept, axis=0).max() < 1e-9)
     ((21, 2), True)
     """
-    system, q, group, shape, several = prepared(system, q, symmetries, shape)
+    system, q, group, shape, several = prepare(system, q, symmetries, shape)
     if several:
         return _along_several(system, group, shape, q)
     if between is None:
-        raise ValueError("between = (low, high), the range of the shape variable, is needed to integrate over it.")
+        raise InputError("between = (low, high), the range of the shape variable, is needed to integrate over it.")
     low, high = sorted(float(end) for end in between)
     here = float(shape(q))
     if not low <= here <= high or low == high:
-        raise ValueError(f"between = ({low:g}, {high:g}) must contain the shape variable of q, which is {here:.6g}.")
+        raise InputError(f"between = ({low:g}, {high:g}) must contain the shape variable of q, which is {here:.6g}.")
     start = jax.tree.map(np.asarray, adjoint_at(group, shape, system, q))
     choice = basis_of_s(start) if vertical else np.linalg.inv(np.linalg.cholesky(start.inertia)).T
     r = (high + low) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
-    points, fields, logarithm = _integrated(system, group, shape, q, choice, r, here, vertical)
+    points, fields, logarithm = _integrate(system, group, shape, q, choice, r, here, vertical)
     constants = choice_of_constants(system, group, shape, points, fields, vertical)
     if not constants.shape[1]:
         found = flatness(system, q, symmetries=dict(group) if group else None, shape=shape)
-        raise ValueError(
+        raise InputError(
             f"{type(system).__name__} is not flat: its flatness residual is {found.residual:.2g}, and no invariant "
             f"field {'along S' if vertical else 'of D'} has a constant momentum."
         )
@@ -86,16 +87,16 @@ def hidden_momenta(
     if not invariant:
         phase_space.require_affine(system, dict(phase_space.generators(system, group)), q)
     kept = constants.shape[1] == choice.shape[1]
-    series = fitted(np.einsum("rma,ab->rmb", fields, constants))
+    series = fit(np.einsum("rma,ab->rmb", fields, constants))
     return HiddenMomenta(
         system,
         group,
         shape,
         invariant,
         jnp.array([low, high]),
-        fitted(points),
+        fit(points),
         series,
-        fitted(logarithm if kept else np.full_like(logarithm, np.nan)),
+        fit(logarithm if kept else np.full_like(logarithm, np.nan)),
     )
 
 
@@ -105,13 +106,13 @@ def _along_several(system: System, symmetries: Chosen, shape: Shape, q: Array) -
         found = flatness_of_several(system, symmetries, shape, place)
         if not found:
             bent = float(np.max(np.abs(found.curvature)))
-            raise ValueError(
+            raise InputError(
                 f"{type(system).__name__} is not flat: its flatness residual is {found.residual:.2g}, the curvature of "
                 f"the transport along its {len(found.curvature)} shape variables {bent:.2g}, so its momenta along S "
                 "are not constants of the shape alone."
             )
     if not _frame_is_invariant(system, symmetries, np.asarray(places)):
-        raise ValueError(
+        raise InputError(
             f"with several shape variables the frame has to be invariant under the symmetries; that of "
             f"{type(system).__name__} is not."
         )
@@ -128,7 +129,7 @@ def _rates(symmetries: Chosen, shape: Shape, vertical: bool, system: System, q: 
     return at.velocity, at.rate @ fields, jnp.trace(onto @ stretch)
 
 
-def _integrated(
+def _integrate(
     system: System,
     symmetries: Chosen,
     shape: Shape,
@@ -155,7 +156,7 @@ def _integrated(
         end = wanted[order[-1]]
         solution = solve_ivp(rate, (here, end), y0, "DOP853", t_eval=wanted[order], rtol=3e-14, atol=1e-14)
         if not solution.success or solution.y.shape[1] < len(wanted):
-            raise ValueError(
+            raise InputError(
                 f"the adjoint equation could not be integrated to r = {end:.6g}: {solution.message} "
                 "The shape variable or the orbits have a singular point there; ask for a smaller range."
             )
@@ -198,11 +199,11 @@ def _largest_drag(symmetries: Chosen, system: System, points: Array, amounts: Ar
     def drag(q: Array) -> Array:
         return jnp.max(jnp.abs(drags(system, symmetries, q)[1]))
 
-    moved = jax.vmap(partial(_carried, symmetries, system))(points, amounts)
+    moved = jax.vmap(partial(_carry, symmetries, system))(points, amounts)
     return jnp.maximum(jnp.max(jax.vmap(drag)(points)), jnp.max(jax.vmap(drag)(moved)))
 
 
-def _carried(symmetries: Chosen, system: System, q: Array, amounts: Array) -> Array:
+def _carry(symmetries: Chosen, system: System, q: Array, amounts: Array) -> Array:
     """q after a unit time of the flow of amounts^a X_a, by Runge and Kutta's rule; enough to leave the section."""
     moves = list(phase_space.generators(system, symmetries).values())
 

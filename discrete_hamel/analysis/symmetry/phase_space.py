@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.actions import Generator, Symmetries, by_name
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.newton import root
@@ -108,7 +109,7 @@ def require_affine(system: System, symmetries: Symmetries, q: Array) -> None:
         origin = np.asarray(jax.jacfwd(generator)(jnp.zeros_like(q)))
         here = np.asarray(jax.jacfwd(generator)(q + jnp.linspace(0.1, 0.7, len(q))))
         if not np.allclose(origin, here, rtol=1e-9, atol=1e-9):
-            raise ValueError(
+            raise InputError(
                 f"the symmetry {name!r} of {type(system).__name__} is not affine in its coordinates, so a finite step "
                 "cannot be undone by a matrix exponential. Give coordinates in which the group acts by affine maps."
             )

@@ -10,6 +10,7 @@ from jax import Array
 from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.adjoint_equation import Shape, drags, growth_of
 from discrete_hamel.analysis.symmetry.phase_space import Chosen
 from discrete_hamel.mechanics import hamel
@@ -139,7 +140,7 @@ class ShapeMomenta:
         y0 = np.concatenate([self.start, self.basis.ravel()])
         found = solve_ivp(rate, (0.0, 1.0), y0, "DOP853", rtol=1e-12, atol=1e-13)
         if not found.success or not np.all(np.isfinite(found.y[:, -1])):
-            raise ValueError(
+            raise InputError(
                 f"the fields could not be carried to r = {np.asarray(r).tolist()}: the shape variables, or the orbits, "
                 "have a singular point on the way. Start nearer, or give other shape variables."
             )

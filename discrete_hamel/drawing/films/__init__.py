@@ -15,6 +15,7 @@ import numpy as np
 
 from discrete_hamel._support.arrays import PathLike
 from discrete_hamel._support.console import Progress
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.films.scenes import scene, shapes_of
 from discrete_hamel.drawing.films.timing import frames, refuse_length
 from discrete_hamel.runs.trajectory import Trajectory
@@ -66,9 +67,9 @@ def writer(path: Path) -> Callable[..., None]:
 
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise ValueError(f"a film is a file {', '.join(ENDINGS)}; {path.name!r} ends in {ending or 'nothing'}.")
+        raise InputError(f"a film is a file {', '.join(ENDINGS)}; {path.name!r} ends in {ending or 'nothing'}.")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
+        raise InputError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
     if ending == ".html":
         return player.html
     plots.style()  # says so where matplotlib is missing

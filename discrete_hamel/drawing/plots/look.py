@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+from discrete_hamel._support.errors import InputError
+
 # Okabe and Ito's colours, told apart by colour-blind readers and in grey print.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW, BLACK = (
     "#0072B2",
@@ -93,9 +95,9 @@ def writable(path: PathLike) -> None:
 
     path, known = Path(path), Figure().canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in known:
-        raise ValueError(f"a picture is a file .{', .'.join(sorted(known))}; {path.name!r} is none of these.")
+        raise InputError(f"a picture is a file .{', .'.join(sorted(known))}; {path.name!r} is none of these.")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
+        raise InputError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
 
 
 def axes(ax: "Axes | None") -> "Axes":

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.plots.curves import coordinates, invariants, momenta, path, velocities
 from discrete_hamel.drawing.plots.look import pyplot, style
 from discrete_hamel.drawing.plots.quantities import plane_coordinates
@@ -40,9 +41,9 @@ def overview(trajectory: Trajectory, ax: "Axes | None" = None) -> "FigureBase":
 def of_one_run(trajectory: Trajectory) -> None:
     """Refuse a bundle, and a run without a step."""
     if np.ndim(trajectory.t) != 1:
-        raise ValueError("this is a bundle of trajectories; draw its members one by one, into one ax= if you like.")
+        raise InputError("this is a bundle of trajectories; draw its members one by one, into one ax= if you like.")
     if len(trajectory.t) < 2:
-        raise ValueError("this trajectory has one node only, so there is no curve to draw; run it for some steps.")
+        raise InputError("this trajectory has one node only, so there is no curve to draw; run it for some steps.")
 
 
 def _title(trajectory: Trajectory) -> str:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from discrete_hamel._support.arrays import PathLike
-from discrete_hamel._support.errors import StoreDamaged, StoreFailed
+from discrete_hamel._support.errors import InputError, StoreDamaged, StoreFailed
 from discrete_hamel.runs.ensemble import claims, processes
 from discrete_hamel.runs.ensemble.batches import Task
 from discrete_hamel.runs.ensemble.members import Members
@@ -127,7 +127,7 @@ class Shards:
     def _refuse_another(self, made_from: dict[str, object]) -> None:
         """All who work on a store run the same thing: what it was made from decides."""
         if differing := differences(stored_manifest(self.path), json.loads(json.dumps(made_from))):
-            raise ValueError(
+            raise InputError(
                 f"{self.path} was made by another ensemble (stored -> asked for): "
                 + "; ".join(differing)
                 + ". Give another store."
@@ -189,7 +189,7 @@ def stored_manifest(path: Path) -> dict[str, object]:
     except StoreDamaged:
         raise
     except (OSError, ValueError):
-        raise ValueError(f"{path} is not the store of an ensemble.") from None
+        raise InputError(f"{path} is not the store of an ensemble.") from None
     if made_from.get("kind") != KIND:
-        raise ValueError(f"{path} is the store of one run, not of an ensemble; dh.load reads it.")
+        raise InputError(f"{path} is the store of one run, not of an ensemble; dh.load reads it.")
     return made_from

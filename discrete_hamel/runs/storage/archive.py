@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from discrete_hamel import schemes, systems
 from discrete_hamel._support.arrays import PathLike
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.errors import InputError, InputTypeError, StoreDamaged
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.storage.layout import names
@@ -124,9 +124,9 @@ def _made_by(
 ) -> tuple[System, Scheme | None]:
     """The system and the scheme of a store: of the catalogue, or as given."""
     if scheme is not None and told["scheme"] is None:
-        raise ValueError(f"{path} holds a reference solution, which no scheme has made; leave out scheme=...")
+        raise InputError(f"{path} holds a reference solution, which no scheme has made; leave out scheme=...")
     if not isinstance(system, System | None) or not isinstance(scheme, Scheme | None):
-        raise TypeError(f"load takes a System and a Scheme (instances); got system={system!r}, scheme={scheme!r}.")
+        raise InputTypeError(f"load takes a System and a Scheme (instances); got system={system!r}, scheme={scheme!r}.")
     ready = _whole(told["system"], systems, path) if system is None else checks.canonical(system).at(q)
     rule = scheme
     if told["scheme"] is not None:
@@ -136,7 +136,7 @@ def _made_by(
         lacking["scheme"] = told["scheme"]["class"]
     if lacking:
         who = " and ".join(f"the {kind} of {path}, {name}," for kind, name in lacking.items())
-        raise ValueError(
+        raise InputError(
             f"{who} cannot be rebuilt from data alone; give {'it' if len(lacking) == 1 else 'them'}: "
             f"load(path, {', '.join(f'{kind}=...' for kind in lacking)}). "
             "The arrays alone can be read without: xarray.open_zarr(path)."

@@ -16,7 +16,7 @@ from jax import Array
 
 from discrete_hamel import schemes
 from discrete_hamel._support.arrays import PathLike, PyTree, Scalar
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel._support.pytrees import is_static
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -142,12 +142,12 @@ def agreeing(kind: str, given: PyTree, described_as: Described, path: PathLike) 
     """The system or scheme given, which has to agree with what the store says of it."""
     mine = described(given)
     if mine["class"] != described_as["class"]:
-        raise ValueError(f"{path} holds a {described_as['class']}, the {kind} given is a {mine['class']}.")
+        raise InputError(f"{path} holds a {described_as['class']}, the {kind} given is a {mine['class']}.")
     for part in ("fields", "leaves"):
         ours, stored = mine[part], described_as[part]
         for name in sorted({**ours, **stored}):
             if ours.get(name) != stored.get(name):
-                raise ValueError(
+                raise InputError(
                     f"the {kind} given differs from the one in {path}: {name} is {_short(ours.get(name))}, "
                     f"stored {_short(stored.get(name))}."
                 )
@@ -195,7 +195,7 @@ def _believed(fields: dict[str, object]) -> dict[str, object]:
     """Of what a store says of an object's fields, what may go into its making."""
     within = {k: rebuilt(cast(Described, v), schemes) for k, v in fields.items() if isinstance(v, dict)}
     if None in within.values():
-        raise ValueError("a scheme within cannot be rebuilt.")
+        raise InputError("a scheme within cannot be rebuilt.")
     return within | {
         k: v for k, v in fields.items() if isinstance(v, bool | str) or (isinstance(v, int) and v < LARGEST)
     }

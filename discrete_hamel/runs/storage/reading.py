@@ -5,7 +5,7 @@ import os
 import zlib
 from pathlib import Path
 
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel.runs.storage import files, validation
 from discrete_hamel.runs.storage.columns import Column, StoredArray, column_of, named
 from discrete_hamel.runs.storage.manifest import FORMAT
@@ -29,14 +29,14 @@ class Contents:
             raise FileNotFoundError(f"there is no store at {path}.")
         metadata, told = verified(path)
         if "kind" in told:
-            raise ValueError(
+            raise InputError(
                 f"{path} is the store of an ensemble, not of one run: xarray.open_zarr({str(path)!r}) reads it, and "
                 "dh.ensemble with store=... goes on with it."
             )
         if validation.whole(told.get("format")) and told["format"] != FORMAT:
             versions = told.get("versions")
             by = versions.get("discrete_hamel") if isinstance(versions, dict) else None
-            raise ValueError(
+            raise InputError(
                 f"{path} has format {told['format']}, this version of discrete_hamel reads {FORMAT}; "
                 f"it was written by {by or 'an unknown version'}."
             )
@@ -65,8 +65,8 @@ def verified(path: Path) -> tuple[Metadata, dict[str, object]]:
     file = path / METADATA
     if not file.exists() and not file.is_symlink():
         if any((path / name).exists() for name in (".zgroup", "zarr.json")):
-            raise ValueError(f"{path} {NOT_OURS}")
-        raise ValueError(f"{path} is no Zarr store.")
+            raise InputError(f"{path} {NOT_OURS}")
+        raise InputError(f"{path} is no Zarr store.")
     damaged = StoreDamaged(
         f"{file} is damaged: it is cut off, or its checksum is not that of its contents. The arrays beside it may "
         "be whole, and each chunk has its own checksum; but what made the run is not known any more."
@@ -80,7 +80,7 @@ def verified(path: Path) -> tuple[Metadata, dict[str, object]]:
     except (KeyError, TypeError, ValueError, RecursionError):
         raise damaged from None
     if "discrete_hamel" not in attributes:
-        raise ValueError(f"{path} {NOT_OURS}")
+        raise InputError(f"{path} {NOT_OURS}")
     if not right:
         raise damaged
     try:

@@ -7,11 +7,11 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
-from discrete_hamel._support.errors import PHYSICAL, StoreDamaged
+from discrete_hamel._support.errors import PHYSICAL, InputError, StoreDamaged
 from discrete_hamel.runs.storage.columns import LARGEST, Column
 from discrete_hamel.runs.storage.told import Manifest
 
@@ -23,7 +23,7 @@ def parsed(text: str | bytes) -> Any:
     try:
         return json.loads(text)
     except (TypeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(str(error)) from None
+        raise InputError(str(error)) from None
 
 
 def _text(value: object) -> bool:
@@ -43,7 +43,7 @@ def numbers(value: object) -> bool:
         return False
 
 
-def _texts(value: object) -> bool:
+def _texts(value: object) -> TypeGuard[dict]:
     return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
 
 

@@ -7,6 +7,8 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.mechanics.adapted_frames import reflected
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
 
@@ -26,7 +28,7 @@ def bracket_of(basis: ArrayLike) -> np.ndarray:
     components, *_ = np.linalg.lstsq(e.reshape(n, -1).T, commutators.T)
     miss = np.max(np.abs(e.reshape(n, -1).T @ components - commutators.T), initial=0.0)
     if miss > 1e-10 * max(1.0, np.max(np.abs(commutators), initial=0.0)):
-        raise ValueError(f"the matrices do not span a Lie algebra: a commutator lies off their span by {miss:.3g}.")
+        raise InputError(f"the matrices do not span a Lie algebra: a commutator lies off their span by {miss:.3g}.")
     return components.reshape(n, n, n)
 
 
@@ -72,16 +74,7 @@ def adapted_basis(covectors: ArrayLike) -> Array:
     """
     rows = jnp.atleast_2d(jnp.asarray(covectors, float))
     k, n = rows.shape
-    turned, reflections = rows, jnp.eye(n)
-    for r in range(k):
-        axis = n - k + r
-        used = (np.arange(n) >= n - k) & (np.arange(n) < axis)  # axes of earlier rows, which must stay where they are
-        free = jnp.where(used, 0.0, turned[r])
-        unit = free / jnp.sqrt(free @ free)
-        mirror = unit.at[axis].add(jnp.where(unit[axis] < 0, -1.0, 1.0))
-        weight = 2 / (mirror @ mirror)
-        turned = turned - weight * jnp.outer(turned @ mirror, mirror)
-        reflections = reflections - weight * jnp.outer(reflections @ mirror, mirror)
+    reflections, _ = reflected(rows, range(n - k, n))
     dual = rows.T / (rows[0] @ rows[0]) if k == 1 else jnp.linalg.solve(rows @ rows.T, rows).T
     return jnp.concatenate([reflections[:, : n - k], dual], axis=1)
 
@@ -214,9 +207,9 @@ def lie_algebra(system: "EulerPoincare | EulerPoincareSuslov") -> None:
     c = np.asarray(system.algebra)
     name = f"the parameter algebra of {type(system).__name__}"
     if c.ndim != 3 or len(set(c.shape)) != 1:
-        raise ValueError(f"{name} must be the structure constants c[k, i, j], n x n x n; it has shape {c.shape}.")
+        raise InputError(f"{name} must be the structure constants c[k, i, j], n x n x n; it has shape {c.shape}.")
     if np.max(np.abs(c + c.swapaxes(1, 2))) > 1e-10:
-        raise ValueError(f"{name} must be antisymmetric in its last two indices: [e_i, e_j] = c[k, i, j] e_k.")
+        raise InputError(f"{name} must be antisymmetric in its last two indices: [e_i, e_j] = c[k, i, j] e_k.")
     twice = np.einsum("lmk,mij->lijk", c, c)
     if np.max(np.abs(twice + twice.transpose(0, 2, 3, 1) + twice.transpose(0, 3, 1, 2))) > 1e-10:
-        raise ValueError(f"{name} must satisfy Jacobi's identity to be that of a Lie algebra.")
+        raise InputError(f"{name} must satisfy Jacobi's identity to be that of a Lie algebra.")

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 
 ROUNDOFF = 1e-9  # relative slack of inequalities that real bodies may just meet (a flat plate, a thin rod)
 
@@ -35,7 +36,7 @@ def _demand(value: ArrayLike, holds: Callable, sentence: str) -> None:
     value = np.asarray(value)
     if not np.all(holds(value)):
         if demands is None:
-            raise ValueError(f"{sentence}; it is {_shown(value)}.")
+            raise InputError(f"{sentence}; it is {_show(value)}.")
         demands.append(jnp.asarray(False))
 
 
@@ -56,7 +57,7 @@ def not_zero(system: object, *names: str) -> None:
     for name in names:
         value = np.asarray(getattr(system, name))
         if not np.any(value):
-            raise ValueError(f"{_of(system, name)} must not be zero: it gives a direction.")
+            raise InputError(f"{_of(system, name)} must not be zero: it gives a direction.")
 
 
 def shape(system: object, name: str, *shapes: tuple[int, ...]) -> None:
@@ -64,7 +65,7 @@ def shape(system: object, name: str, *shapes: tuple[int, ...]) -> None:
     got = np.shape(getattr(system, name))
     if got not in shapes:
         wanted = " or ".join(str(s) for s in shapes)
-        raise ValueError(f"{_of(system, name)} must have shape {wanted}; it has shape {got}.")
+        raise InputError(f"{_of(system, name)} must have shape {wanted}; it has shape {got}.")
 
 
 def metric(system: object, name: str) -> None:
@@ -90,7 +91,7 @@ def principal_moments(system: object, *names: str) -> None:
 def _triangle(of: str, moments: np.ndarray) -> None:
     a, b, c = np.sort(moments)
     if c > (a + b) * (1 + ROUNDOFF):
-        raise ValueError(
+        raise InputError(
             f"{of} breaks the triangle inequality: the largest principal moment, {c:g}, exceeds the sum of the other "
             f"two, {a:g} + {b:g}, which no distribution of mass allows."
         )
@@ -100,8 +101,8 @@ def independent_rows(system: object, name: str) -> None:
     """The named covector, or the rows of the named matrix, are independent."""
     value = np.atleast_2d(np.asarray(getattr(system, name), float))
     if np.linalg.matrix_rank(value) < len(value):
-        what = "zero" if len(value) == 1 else f"{_shown(value)}, whose rows are dependent"
-        raise ValueError(f"{_of(system, name)} must give independent constraints; it is {what}.")
+        what = "zero" if len(value) == 1 else f"{_show(value)}, whose rows are dependent"
+        raise InputError(f"{_of(system, name)} must give independent constraints; it is {what}.")
 
 
 def _moments(system: object, name: str) -> np.ndarray:
@@ -109,14 +110,14 @@ def _moments(system: object, name: str) -> np.ndarray:
     if value.ndim == 1:
         value = np.diag(value)
     if value.ndim != 2 or value.shape[0] != value.shape[1]:
-        raise ValueError(f"{_of(system, name)} must be a square matrix or its diagonal; it has shape {value.shape}.")
+        raise InputError(f"{_of(system, name)} must be a square matrix or its diagonal; it has shape {value.shape}.")
     if np.max(np.abs(value - value.T), initial=0.0) > ROUNDOFF * np.max(np.abs(value), initial=0.0):
-        raise ValueError(f"{_of(system, name)} must be symmetric; it is {_shown(value)}.")
+        raise InputError(f"{_of(system, name)} must be symmetric; it is {_show(value)}.")
     moments = np.linalg.eigvalsh(value)
     if not np.all(moments > 0):
-        raise ValueError(
+        raise InputError(
             f"{_of(system, name)} must be positive definite: kinetic energy is positive; its principal values are "
-            f"{_shown(moments)}."
+            f"{_show(moments)}."
         )
     return moments
 
@@ -125,5 +126,5 @@ def _of(system: object, name: str) -> str:
     return f"the parameter {name} of {type(system).__name__}"
 
 
-def _shown(value: np.ndarray) -> float | list:
+def _show(value: np.ndarray) -> float | list:
     return np.round(value, 6).tolist()

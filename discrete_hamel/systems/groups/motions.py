@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import Invariant, System
@@ -73,7 +74,7 @@ def advected(
     True
     """
     if not callable(motion) or vectors < 1:
-        raise ValueError("a motion on a homogeneous space needs l(gamma, Omega) and vectors >= 1.")
+        raise InputError("a motion on a homogeneous space needs l(gamma, Omega) and vectors >= 1.")
     return _made(group, motion, constraint, side, params, vectors)
 
 
@@ -86,19 +87,19 @@ def _made(
     vectors: int,
 ) -> "OnGroup":
     if side not in ("left", "right"):
-        raise ValueError(f'side is {side!r}; it is "left", g\' = g Omega, or "right", g\' = Omega g.')
+        raise InputError(f'side is {side!r}; it is "left", g\' = g Omega, or "right", g\' = Omega g.')
     law, reduced = (motion, None) if callable(motion) else (None, motion)
     if isinstance(motion, EulerPoincareSuslov):
         if constraint is not None:
-            raise ValueError("an EulerPoincareSuslov has its own constraint: give none.")
+            raise InputError("an EulerPoincareSuslov has its own constraint: give none.")
         constraint = motion.constraint
     elif reduced is not None and not isinstance(motion, EulerPoincare):
         reduced = EulerPoincare(group.algebra, jnp.asarray(motion, float))
     if reduced is not None and not _same(reduced.algebra, group.algebra):  # type: ignore[union-attr]
-        raise ValueError(f"the algebra of the {type(reduced).__name__} is not that of {group} in its basis.")
+        raise InputError(f"the algebra of the {type(reduced).__name__} is not that of {group} in its basis.")
     rows = None if constraint is None else jnp.atleast_2d(jnp.asarray(constraint, float))
     if rows is not None and rows.shape[1] != group.dimension:
-        raise ValueError(f"a covector on the algebra of {group} has {group.dimension} components, not {rows.shape[1]}.")
+        raise InputError(f"a covector on the algebra of {group} has {group.dimension} components, not {rows.shape[1]}.")
     return OnGroup(group, side, vectors, law, reduced, rows, params)
 
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from discrete_hamel._support.arrays import ArrayLike, PathLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems.mechanisms.assembly import Body, tree_of
 from discrete_hamel.systems.mechanisms.joints import Ball, Fixed, Free, Hinge, Joint, Slide
 from discrete_hamel.systems.mechanisms.rotations import AXES
@@ -29,7 +30,7 @@ def from_mjcf(source: "PathLike | mujoco.MjModel", leave_out: str | Sequence[str
     kept = {} if leave_out == "all" else {kind: what for kind, what in beyond.items() if kind not in leave_out}
     if kept:
         listed = "; ".join(f"{kind} ({what})" for kind, what in kept.items())
-        raise ValueError(
+        raise InputError(
             f"this model has what discrete_hamel does not simulate: {listed}. Without them it is another system: "
             f"leave_out={tuple(kept)} reads it so."
         )

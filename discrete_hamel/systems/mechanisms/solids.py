@@ -11,6 +11,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems._blocks import outlines
 from discrete_hamel.systems.mechanisms.rotations import AXES
@@ -25,7 +26,7 @@ class Solid(Pytree):
 
     def volume(self) -> Scalar:
         """m^3."""
-        raise ValueError(f"a {type(self).__name__} has no volume; give its mass.")
+        raise InputError(f"a {type(self).__name__} has no volume; give its mass.")
 
     def second_moments(self) -> Sequence[Scalar]:
         """The means of x^2, y^2 and z^2 over the volume, m^2."""
@@ -38,7 +39,7 @@ class Solid(Pytree):
     def weighed(self) -> Scalar:
         """The mass."""
         if (self.mass is None) == (self.density is None):
-            raise ValueError(f"a {type(self).__name__} needs its mass or its density, one of the two.")
+            raise InputError(f"a {type(self).__name__} needs its mass or its density, one of the two.")
         return self.density * self.volume() if self.mass is None else self.mass  # type: ignore[operator]  # one of the two is given
 
     def inertia(self) -> Array:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.nonlinear import need_frame
 from discrete_hamel.mechanics.system import System, Wrapper
 from discrete_hamel.systems.transformations.prescribed import timed
@@ -104,7 +105,7 @@ def _rayleigh(function: Callable, _: System, q: Array, xi: Array) -> Array:
 def _gyroscopic(function: Callable, system: System, q: Array, xi: Array) -> Array:
     psi, form = system.frame(q), function(q)
     if form.shape != (len(q), len(q)):
-        raise ValueError(f"form(q) must be {len(q)} x {len(q)}, for q of length {len(q)}; got shape {form.shape}.")
+        raise InputError(f"form(q) must be {len(q)} x {len(q)}, for q of length {len(q)}; got shape {form.shape}.")
     # The antisymmetric part is all that is gyroscopic, and the power of it is zero to the last bit but round-off.
     return psi.T @ (0.5 * (form - form.T) @ (psi @ xi))
 
@@ -120,5 +121,5 @@ def _input_beside_time(function: Callable, _: System, q: Array, xi: Array) -> Ar
 
 def _sized(force: Array, n: int, name: str) -> Array:
     if force.shape != (n,):
-        raise ValueError(f"{name} must return the {n} components along the frame; got shape {force.shape}.")
+        raise InputError(f"{name} must return the {n} components along the frame; got shape {force.shape}.")
     return force

@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.description import call
@@ -90,7 +91,7 @@ class InFrame(Wrapper):
         if t.shape == (n, n):
             return t
         if t.shape != (m, m):
-            raise ValueError(f"T(q) must be {m} x {m}, a change within D, or {n} x {n}; got shape {t.shape}.")
+            raise InputError(f"T(q) must be {m} x {m}, a change within D, or {n} x {n}; got shape {t.shape}.")
         return jnp.eye(n).at[:m, :m].set(t)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
@@ -127,10 +128,10 @@ class InFrame(Wrapper):
         self.system.check_start(q)
         t, m = np.asarray(self.transition(q)), self.rank
         if not np.all(np.isfinite(t)) or np.linalg.cond(t) > 1 / IN_D:
-            raise ValueError(f"T(q) is singular or not finite at q = {np.asarray(q).tolist()}: {t.tolist()}.")
+            raise InputError(f"T(q) is singular or not finite at q = {np.asarray(q).tolist()}: {t.tolist()}.")
         outside = float(np.max(np.abs(t[m:, :m]), initial=0.0))
         if outside > IN_D * np.max(np.abs(t)):
-            raise ValueError(
+            raise InputError(
                 f"T(q) takes D out of itself: its block below the first {m} columns' first {m} rows has an entry "
                 f"{outside:.3g}, so the new free velocities would not satisfy the constraint. Make it zero."
             )

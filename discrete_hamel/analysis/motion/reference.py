@@ -7,7 +7,7 @@ from jax import Array
 from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
-from discrete_hamel._support.errors import RunFailed
+from discrete_hamel._support.errors import InputError, RunFailed
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints
 from discrete_hamel.mechanics.singular_states import left_chart
@@ -54,7 +54,7 @@ def reference(
         or not np.all(np.isfinite(times))
         or not (np.all(steps > 0) or np.all(steps < 0) or not steps.any())
     ):
-        raise ValueError("t must be a final time or finite times in order, all forward or all backward of 0.")
+        raise InputError("t must be a final time or finite times in order, all forward or all backward of 0.")
     y0 = np.concatenate([q, xi[: system.rank]])
     size = np.zeros(len(q))
     samples = np.empty((len(times), len(y0)))
