@@ -1,7 +1,6 @@
 """What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
 
 import math
-from functools import partial
 from typing import Any
 
 import jax
@@ -11,6 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.inputs import explained, floats, short
+from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpreted
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
@@ -82,10 +82,7 @@ def count(name: str, value: Any, least: int) -> int:
     return number
 
 
-ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0}  # it runs once, so that compiling is what it costs
-
-
-@partial(jax.jit, compiler_options=ONCE)
+@interpreted
 def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     free = xi[: system.rank]
     mu, force = hamel.balance(system, q, free)
@@ -141,9 +138,7 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
     with explained("the system at the initial data"):
         try:
             found = (facts_of_many if frames.many(q) else _facts)(system, q, jnp.zeros(n) if xi is None else xi)
-        except ValueError as error:
-            if "compiler_options" not in str(error):  # JAX's word for a jit that is not the outermost
-                raise
+        except TracedWithin:
             raise ValueError(
                 "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
                 "given: hand it over as params=..., or put jax.jit around what is differentiated."
@@ -226,7 +221,7 @@ def _regular(system: System, mass: np.ndarray) -> None:
     )
 
 
-@partial(jax.jit, compiler_options=ONCE)
+@interpreted
 def _quasivelocities(system: System, q: Array, v: Array) -> Array:
     return hamel.quasivelocities(system, q, v)
 

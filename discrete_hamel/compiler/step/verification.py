@@ -22,6 +22,7 @@ from jax import Array
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.mechanics import hamel
@@ -116,7 +117,7 @@ def _step(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tup
     return "", after, xi, slack
 
 
-@partial(jax.jit, compiler_options=QUICK)
+@interpreted
 def _defined(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tuple[Array, Any]:
     return scheme.residual(system, state, h, z), scheme.advance(system, state, h, z)
 
@@ -190,6 +191,6 @@ def _not_at_node(system: System, state: Any, xi: Any) -> str:
     return "" if apart <= share * (1e-3 + np.max(np.abs(whole), initial=0.0)) else "xi is not in D"
 
 
-@partial(jax.jit, compiler_options=QUICK)
+@interpreted
 def _at_node(system: System, q: Array, free: Array) -> tuple[Array, Array]:
     return hamel.balance(system, q, free)[0], hamel.full(system, q, free)
