@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.analysis.symmetry.actions import Generator, by_name
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
@@ -164,12 +165,12 @@ def nearby(system: System, q: Array, n: int) -> Array:
     return jnp.stack([retracted(system, q, eta) for eta in jnp.asarray(amounts)])
 
 
-@jax.jit
+@interpreted
 def _field(system: System, x: Array) -> Array:
     return field(system, x)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(interpreted, static=1)
 def _orbit(symmetries: Chosen, system: System, x: Array) -> Array:
     return orbit(system, symmetries, x)
 

@@ -88,18 +88,19 @@ def _updated(p: dict, a: np.ndarray, update: np.ndarray, *starts: Any) -> np.nda
 
 
 def _factored(p: dict, a: np.ndarray) -> list[np.ndarray]:
-    """P A = L U with partial pivoting, matrix by matrix."""
-    packed, n = a.copy(), a.shape[-1]
-    swaps, order = (np.broadcast_to(np.arange(n, dtype=np.int32), a.shape[:-1]).copy() for _ in range(2))
-    for at in np.ndindex(a.shape[:-2]):
-        u, rows = packed[at], order[at]
-        for k in range(n):
-            best = k + int(np.argmax(np.abs(u[k:, k])))
-            swaps[at][k] = best
-            u[[k, best]], rows[[k, best]] = u[[best, k]], rows[[best, k]]
-            u[k + 1 :, k] /= u[k, k]
-            u[k + 1 :, k + 1 :] -= np.outer(u[k + 1 :, k], u[k, k + 1 :])
-    return [packed, swaps, order]
+    """P A = L U with partial pivoting, of all matrices side by side."""
+    n, batch = a.shape[-1], a.shape[:-2]
+    packed = a.reshape(-1, n, n).copy()
+    every = np.arange(len(packed))
+    swaps, order = (np.tile(np.arange(n, dtype=np.int32), (len(packed), 1)) for _ in range(2))
+    for k in range(n):
+        best = k + np.argmax(np.abs(packed[:, k:, k]), axis=1)
+        swaps[:, k] = best
+        for rows in (packed, order):
+            rows[every, k], rows[every, best] = rows[every, best], rows[every, k].copy()
+        packed[:, k + 1 :, k] /= packed[:, k, k, None]
+        packed[:, k + 1 :, k + 1 :] -= packed[:, k + 1 :, k, None] * packed[:, k, None, k + 1 :]
+    return [packed.reshape(a.shape), swaps.reshape(*batch, n), order.reshape(*batch, n)]
 
 
 def _triangular(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -161,13 +162,18 @@ TABLE: dict[str, Callable] = {
 def evaluated(equation: Any, values: list[Any]) -> list[Any]:
     """The outputs of an equation whose operands are numbers."""
     name, several = equation.primitive.name, equation.primitive.multiple_results
-    arrays = [np.asarray(v, i.aval.dtype) for v, i in zip(values, equation.invars, strict=True)]
+    arrays = [
+        v if type(v) is np.ndarray and v.dtype == i.aval.dtype else np.asarray(v, i.aval.dtype)
+        for v, i in zip(values, equation.invars, strict=True)
+    ]
     if name == "lu" and arrays[0].shape[-1] == arrays[0].shape[-2]:
         result = _factored(equation.params, *arrays)
     elif rule := TABLE.get(name):
         result = rule(equation.params, *arrays)
     else:
         result = equation.primitive.bind(*map(jnp.asarray, arrays), **equation.params)
+    if not several and type(result) is np.ndarray and result.dtype == equation.outvars[0].aval.dtype:
+        return [result]
     outputs = zip(result if several else [result], equation.outvars, strict=True)
     return [np.asarray(value, variable.aval.dtype) for value, variable in outputs]
 
@@ -247,20 +253,20 @@ CONTROL: dict[str, Callable[[Any, list[Any]], list[Any]]] = {
 }
 
 
-def interpreted(function: Callable) -> Callable:
-    """The function, of pytrees, by NumPy; where JAX traces its arguments, or they are many, it is the function
-    under jit.
+def interpreted(function: Callable, static: int = 0, most: int = MANY) -> Callable:
+    """The function, of pytrees, by NumPy; where JAX traces its arguments, or they are more than `most` numbers, it is
+    the function under jit. So many first arguments are `static`, as jit has them.
 
     >>> import jax.numpy as jnp
     >>> float(interpreted(lambda x: jnp.sum(jnp.sin(x) ** 2))(jnp.array([0.0, np.pi / 2])))
     1.0
     """
-    staged = jax.jit(function)
+    staged = jax.jit(function, static_argnums=range(static))
 
     @wraps(function)
     def by_numpy(*arguments: Any) -> Any:
-        leaves = jax.tree.leaves(arguments)
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or sum(map(np.size, leaves)) > MANY:
+        leaves = jax.tree.leaves(arguments[static:])
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or sum(map(np.size, leaves)) > most:
             return staged(*arguments)
         traced = staged.trace(*arguments)
         closed = traced.jaxpr
