@@ -51,6 +51,7 @@ PROGRAMS = {
     "derivatives of a solve": jax.jacfwd(lambda a: jnp.linalg.solve(a, jnp.sin(a[0]))),
     "other algebra": lambda a: (jnp.linalg.cholesky(a @ a.T + jnp.eye(3)), jnp.linalg.eigvalsh(a @ a.T)),
     "loops": lambda a: (newton(a[0, 0]), running(a), lax.fori_loop(0, 5, lambda k, c: c + a[k % 3], a[0])),
+    "loops side by side": lambda a: jax.vmap(newton)(a[0]),
     "branches": lambda a: (lax.cond(a[0, 0] > 0, jnp.sin, jnp.cos, a), lax.switch(2, [jnp.sin, jnp.cos, jnp.tan], a)),
     "own derivatives": lambda a: (cubed(a), jax.nn.softplus(a), jax.grad(lambda b: jnp.sum(cubed(b)))(a)),
     "derivatives": jax.hessian(lambda a: jnp.sum(jnp.sin(a @ a) ** 2)),

@@ -210,9 +210,15 @@ def _while(equation: Any, values: list[Any]) -> list[Any]:
     p = equation.params
     ends, runs = p["cond_nconsts"], p["body_nconsts"]
     for_end, for_run, carry = values[:ends], values[ends : ends + runs], values[ends + runs :]
-    while np.all(_closed(p["cond_jaxpr"], [*for_end, *carry])[0]):
-        carry = _closed(p["body_jaxpr"], [*for_run, *carry])
+    while np.any(going := np.asarray(_closed(p["cond_jaxpr"], [*for_end, *carry])[0])):
+        after = _closed(p["body_jaxpr"], [*for_run, *carry])
+        carry = [_where(going, new, old) for new, old in zip(after, carry, strict=True)] if going.ndim else after
     return carry
+
+
+def _where(going: np.ndarray, new: Any, old: Any) -> np.ndarray:
+    """Loops side by side: those that have ended stay as they are."""
+    return np.where(going.reshape(going.shape + (1,) * (np.ndim(new) - going.ndim)), new, old)
 
 
 def _scan(equation: Any, values: list[Any]) -> list[Any]:
