@@ -124,3 +124,15 @@ def test_nothing_is_compiled_for_a_first_call(monkeypatch):
     )
     assert dh.simulate(skate, q=[0.1, 0.2], xi=[1.0, 0.5], h=0.01, steps=20).report.path == "compiled"
     assert not [name for name in compiled if name.strip('"') in OURS]
+
+
+def test_what_is_asked_for_often_is_compiled():
+    seen = []
+
+    def noted(x):
+        seen.append(type(x))
+        return x + 1
+
+    function = interpreted(lambda x: jax.pure_callback(noted, x, x), often=2)
+    assert [float(function(np.float64(k))) for k in range(4)] == [1.0, 2.0, 3.0, 4.0]
+    assert float(interpreted(lambda x: 2 * x, often=1)(np.ones(()))) == 2.0

@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.analysis.symmetry.actions import Generator, by_name
-from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
@@ -165,12 +165,12 @@ def nearby(system: System, q: Array, n: int) -> Array:
     return jnp.stack([retracted(system, q, eta) for eta in jnp.asarray(amounts)])
 
 
-@interpreted
+@partial(interpreted, often=OFTEN)
 def _field(system: System, x: Array) -> Array:
     return field(system, x)
 
 
-@partial(interpreted, static=1)
+@partial(interpreted, static=1, often=OFTEN)
 def _orbit(symmetries: Chosen, system: System, x: Array) -> Array:
     return orbit(system, symmetries, x)
 

@@ -4,8 +4,10 @@ Its jaxpr is traced once a shape, and then done equation by equation: millisecon
 A primitive that is not in the tables is JAX's own, done as it stands, so that nothing is unknown here.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from functools import wraps
+from math import inf
 from typing import Any
 
 import jax
@@ -18,6 +20,7 @@ from discrete_hamel.compiler.reading.movements import BY_NUMPY
 from discrete_hamel.compiler.reading.windows import gather, scattered
 
 MANY = 4000  # numbers of the arguments, from which on XLA's loops are worth compiling
+OFTEN = 40  # calls, after which what takes NumPy some ten milliseconds is worth a second of compiling
 
 
 class TracedWithin(ValueError):
@@ -259,15 +262,17 @@ CONTROL: dict[str, Callable[[Any, list[Any]], list[Any]]] = {
 }
 
 
-def interpreted(function: Callable, static: int = 0, most: int = MANY) -> Callable:
+def interpreted(function: Callable, static: int = 0, most: int = MANY, often: float = inf) -> Callable:
     """The function, of pytrees, by NumPy; where JAX traces its arguments, or they are more than `most` numbers, it is
-    the function under jit. So many first arguments are `static`, as jit has them.
+    the function under jit, and so it is from the call on that makes it `often`. So many first arguments are `static`,
+    as jit has them.
 
     >>> import jax.numpy as jnp
     >>> float(interpreted(lambda x: jnp.sum(jnp.sin(x) ** 2))(jnp.array([0.0, np.pi / 2])))
     1.0
     """
     staged = jax.jit(function, static_argnums=range(static))
+    calls: Counter[int] = Counter()  # by what was traced
 
     @wraps(function)
     def by_numpy(*arguments: Any) -> Any:
@@ -276,6 +281,9 @@ def interpreted(function: Callable, static: int = 0, most: int = MANY) -> Callab
             return staged(*arguments)
         traced = staged.trace(*arguments)
         closed = traced.jaxpr
+        calls[id(closed.jaxpr)] += 1
+        if calls[id(closed.jaxpr)] > often:
+            return staged(*arguments)
         if len(closed.jaxpr.invars) != len(leaves):  # what the function has inside is handed in, beside its arguments
             found = staged(*arguments)
             if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(found)):
