@@ -1,6 +1,7 @@
 """Relative equilibria: motions that are orbits of a one-parameter group, of (H) and of a scheme's map."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
