@@ -74,13 +74,14 @@ class Density(NamedTuple):
         return np.exp(self.logarithm(q))
 
     def logarithm(self, q: Any) -> np.ndarray:
-        """ln f(q) - ln f(place), along a path in the configuration space."""
+        """ln f(q) - ln f(place), along chords from place to the first q and from each to the next, as of a run."""
         if not self.exists:
             raise InputError(f"no density f(q) is kept (off by {self.residual:.1e}): there is no ln f.")
         q = jnp.asarray(q, float)
         flat = q.reshape(-1, q.shape[-1])
-        along = jax.vmap(partial(logarithm, self.system, self.symmetries, self.place))(flat)
-        return np.asarray(along).reshape(q.shape[:-1])
+        starts = jnp.concatenate([self.place[None], flat[:-1]])
+        pieces = jax.vmap(partial(logarithm, self.system, self.symmetries))(starts, flat)
+        return np.cumsum(np.asarray(pieces)).reshape(q.shape[:-1])
 
 
 def invariant_density(system: System, q: Any = None, symmetries: phase_space.Symmetries = None) -> Density:
