@@ -61,7 +61,7 @@ from discrete_hamel.mechanics.manifold import project
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_constraints, nonlinear
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.runs.ensemble import Reduction, ensemble
-from discrete_hamel.runs.reference import reference
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.storage.archive import load
 from discrete_hamel.runs.trajectory import Trajectory
@@ -77,6 +77,7 @@ from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
 from discrete_hamel.systems import mechanisms
+from discrete_hamel.systems.holonomic import from_holonomic
 from discrete_hamel.systems.mass_points import from_points
 from discrete_hamel.systems.transformations.as_linear import as_linear, linear_in_velocities
 from discrete_hamel.systems.transformations.forces import controlled, damped, forced, magnetic
@@ -98,6 +99,7 @@ __all__ = [
     "as_linear",
     "linear_in_velocities",
     "from_points",
+    "from_holonomic",
     "forced",
     "damped",
     "magnetic",

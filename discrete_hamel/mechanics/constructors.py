@@ -6,7 +6,7 @@ picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do t
 """
 
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -198,6 +198,8 @@ class FromConstraints(DescribedSystem):
     choice: Any = None
     weights: Any = None
 
+    held_rows: ClassVar[Any] = ()  # the rows of A that are the rates of `positions`, which are kept at nodes
+
     @property
     def rank(self) -> Any:
         if self.choice is None:
@@ -207,6 +209,14 @@ class FromConstraints(DescribedSystem):
     def one_forms(self, q: Array) -> Array:
         """A(q), k x N."""
         return jnp.asarray(_call(self.A_of, self.params, q))
+
+    def positions(self, q: Array) -> Array:  # noqa: ARG002
+        """g(q) whose independent rates are `held_rows` of A; none here: all rows are about velocities."""
+        return jnp.zeros(0)
+
+    def row_name(self, row: int) -> tuple[int, str]:
+        """A row of A as the user knows it: its number, and what it is of."""
+        return row, "A(q) v"
 
     def _wanted(self, q: Array) -> Array:
         return jnp.asarray(_call(self.free, self.params, q), float)

@@ -20,7 +20,7 @@ from discrete_hamel.analysis.symmetry.symmetries import components
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.reference import reference
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme, start, step
