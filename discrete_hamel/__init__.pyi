@@ -39,7 +39,9 @@ from discrete_hamel.analysis import (
 )
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
+from discrete_hamel.analysis.motion.least_compulsion import compulsion, gibbs_appell
 from discrete_hamel.analysis.motion.properties import properties
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
@@ -61,7 +63,6 @@ from discrete_hamel.mechanics.manifold import project
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_constraints, nonlinear
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.runs.ensemble import Reduction, ensemble
-from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.storage.archive import load
 from discrete_hamel.runs.trajectory import Trajectory
@@ -151,6 +152,8 @@ __all__ = [
     "power",
     "work",
     "moving_energy",
+    "compulsion",
+    "gibbs_appell",
     "properties",
     "action",
     "action_variation",

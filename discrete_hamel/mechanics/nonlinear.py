@@ -37,6 +37,7 @@ class NonlinearSystem(System):
     `traj.p` holds z itself.
     """
 
+    frameless = True
     singular: ClassVar[str] = ""  # in words, the states in which psi_z loses rank
 
     def lagrangian(self, q: Array, v: Array) -> Array:  # an override: v = qdot here
@@ -54,6 +55,10 @@ class NonlinearSystem(System):
     def z_of(self, q: Array, v: Array) -> Any:  # noqa: ARG002
         """z with psi(q, z) = v in closed form, or None, and it is searched for."""
         return None
+
+    def at_state(self, q: Array, v: Array) -> "NonlinearSystem":  # noqa: ARG002
+        """The system ready for a run from (q, v); itself, unless its z are yet to be chosen."""
+        return self
 
     def slip(self, q: Array) -> Array:  # noqa: ARG002
         """Nothing is left to fill in: z has all its m components."""
@@ -74,7 +79,7 @@ class NonlinearSystem(System):
 
 def need_frame(system: System, what: str, instead: str) -> None:
     """Refuses a system whose constraints are not linear in the velocities."""
-    if isinstance(system, NonlinearSystem):
+    if system.frameless:
         raise ValueError(
             f"{what} needs a frame, and the constraints of {type(system).__name__} are nonlinear; {instead}."
         )
@@ -187,6 +192,9 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
         """C(q, v), one component a row."""
         value = _call(self.C_of, self.params, q, v)
         return jnp.stack([jnp.asarray(row, float) for row in value]) if isinstance(value, list | tuple) else value
+
+    def at_state(self, q: Array, v: Array) -> "FromNonlinearConstraints":
+        return self if self.chart is not None else self.around(q, v)
 
     def around(self, q: Any, v: Any) -> "FromNonlinearConstraints":
         """The system with coordinates z about the state (q, v), where z = 0; a state off the constraint is refused."""

@@ -12,7 +12,7 @@ from jax import Array
 
 from discrete_hamel._support.errors import FrameDegenerates, RunFailed, SingularState
 from discrete_hamel.mechanics.gibbs_appell import directions, inertia, vector_field
-from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
+from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints
 from discrete_hamel.mechanics.system import System
 
 SINGULAR = 1e-12  # reciprocal condition below which psi_z is taken to have lost rank
@@ -23,7 +23,7 @@ FEW_STEPS_LEFT = 0.2  # margin at which a step that failed has probably failed f
 POINTS = np.linspace(0.0, 1.0, 65)
 
 
-def refuse_singular(system: NonlinearSystem, q: Array, z: Array) -> None:
+def refuse_singular(system: Any, q: Array, z: Array) -> None:
     """A sentence if psi_z, or the inertia on it, is singular at this state."""
     psi_z = np.asarray(directions(system, q, z))
     lost = _lost_direction(psi_z)
@@ -49,7 +49,7 @@ def _lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     return None if full else right[-1] / scale
 
 
-def _sentence(system: NonlinearSystem, psi_z: np.ndarray, lost: np.ndarray, q: Any, z: Any) -> str:
+def _sentence(system: Any, psi_z: np.ndarray, lost: np.ndarray, q: Any, z: Any) -> str:
     names = system.velocities
     lost = lost / np.max(np.abs(lost))
     words = [f"{w:.3g} {names[i] if i < len(names) else f'z[{i}]'}" for i, w in enumerate(lost) if abs(w) > 1e-3]
@@ -63,7 +63,7 @@ def _sentence(system: NonlinearSystem, psi_z: np.ndarray, lost: np.ndarray, q: A
 
 
 @jax.jit
-def _directions(system: NonlinearSystem, q: Array, z: Array) -> Array:
+def _directions(system: Any, q: Array, z: Array) -> Array:
     return jax.vmap(lambda q, z: directions(system, q, z))(q, z)
 
 
@@ -75,7 +75,7 @@ def met_singular_state(
     Between nodes z goes in a straight line, and an encounter nearer than a thousandth of the way is one: a run cannot
     tell it from a state that it hits. Of a run with save_every > 1 the saved nodes are looked at.
     """
-    if not isinstance(system, NonlinearSystem) or len(q) < 2:
+    if not system.frameless or len(q) < 2:
         return None
     if isinstance(system, FromNonlinearConstraints):
         return left_chart(system, q, z, t, finished, save_every)
@@ -126,7 +126,7 @@ _CHART_ENDS = (
 )
 
 
-def _encounter(system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndarray, near: float) -> Any:
+def _encounter(system: Any, start: tuple, end: tuple, scale: np.ndarray, near: float) -> Any:
     """Where between two nodes the least singular value of psi_z, scaled, is smallest, and the sentence about the state
     there; None if that value is not below `near`.
     """
@@ -146,7 +146,7 @@ def _encounter(system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndar
     return where, _sentence(system, there, np.linalg.svd(there)[2][-1] / scale[0], at_q, at_z)
 
 
-def explained(system: NonlinearSystem, q: Any, z: Any, h: float, where: str) -> RunFailed | None:
+def explained(system: Any, q: Any, z: Any, h: float, where: str) -> RunFailed | None:
     """The failure of a step that Newton's method could not solve, where a singular state or the chart is the reason."""
     q, z = jnp.asarray(q), jnp.asarray(z)
     if isinstance(system, FromNonlinearConstraints):

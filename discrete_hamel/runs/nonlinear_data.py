@@ -8,20 +8,17 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics import gibbs_appell
-from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
 from discrete_hamel.mechanics.singular_states import refuse_singular
 from discrete_hamel.runs.output_shapes import refuse_shape
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size
 
 
-def nonlinear_data(
-    system: NonlinearSystem, q: Array, z: Array | None, v: Array | None, concrete: bool
-) -> tuple[NonlinearSystem, Array, Array]:
+def nonlinear_data(system: Any, q: Array, z: Array | None, v: Array | None, concrete: bool) -> tuple[Any, Array, Array]:
     """The system ready for a run, q, and z, checked; from z or from v = qdot."""
-    if isinstance(system, FromNonlinearConstraints) and system.chart is None and v is not None:
+    if v is not None:
         _length("v", v, len(q))
-        system = system.around(q, v)
+        system = system.at_state(q, v)
     _shapes(system, q)
     if v is None:
         assert z is not None
@@ -30,7 +27,6 @@ def nonlinear_data(
             names = f": {', '.join(system.velocities)}" if system.velocities else ""
             raise ValueError(f"z (given as xi) has {len(z)} components; it needs m = {m}{names}.")
     else:
-        _length("v", v, len(q))
         z = gibbs_appell.quasivelocities(system, q, v)
     if not concrete:
         return system, q, z
@@ -46,7 +42,7 @@ def _length(name: str, value: Array, n: int) -> None:
         raise ValueError(f"{name} has {len(value)} components, q has {n}; {name} is qdot, one component a coordinate.")
 
 
-def _shapes(system: NonlinearSystem, q: Array) -> None:
+def _shapes(system: Any, q: Array) -> None:
     m: Any = getattr(system, "rank", None)
     n = len(q)
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
@@ -57,7 +53,7 @@ def _shapes(system: NonlinearSystem, q: Array) -> None:
     refuse_shape("force(q, qdot)", (n,), f"n = {n}, m = {m}", system.force, q, v)
 
 
-def _finite(system: NonlinearSystem, q: Array, z: Array) -> None:
+def _finite(system: Any, q: Array, z: Array) -> None:
     for name, value in zip(FACTS, _facts(system, q, z), strict=True):
         if not np.all(np.isfinite(value)):
             raise ValueError(
@@ -71,7 +67,7 @@ FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", 
 
 
 @jax.jit
-def _facts(system: NonlinearSystem, q: Array, z: Array) -> tuple[Array, ...]:
+def _facts(system: Any, q: Array, z: Array) -> tuple[Array, ...]:
     v = system.velocity(q, z)
     return (
         v,
@@ -82,7 +78,7 @@ def _facts(system: NonlinearSystem, q: Array, z: Array) -> tuple[Array, ...]:
     )
 
 
-def _reached(system: NonlinearSystem, q: Array, z: Array, v: np.ndarray) -> None:
+def _reached(system: Any, q: Array, z: Array, v: np.ndarray) -> None:
     miss = v - np.asarray(system.velocity(q, z))
     worst, size = int(np.argmax(np.abs(miss))), float(np.max(np.abs(v)))
     if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):

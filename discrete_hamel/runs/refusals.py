@@ -14,7 +14,6 @@ from jax import Array
 
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.manifold import off_manifold, slack
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.systems._blocks.parameters import demanded
 
@@ -51,7 +50,7 @@ def sentences(refused: int) -> tuple[str, ...]:
 
 def _off_constraint(system: System, q: Array, xi: Array, v: Any) -> Array:
     """Whether xi^U is not the slip, or v not in the span of the frame; NaN counts elsewhere."""
-    if isinstance(system, NonlinearSystem):
+    if system.frameless:
         if v is None:
             return jnp.asarray(False)
         return jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))

@@ -14,7 +14,6 @@ from discrete_hamel._support.inputs import explained, floats, short
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.nonlinear_data import nonlinear_data
 from discrete_hamel.runs.output_shapes import facts_of_many, refuse_not_finite, shapes
@@ -111,7 +110,7 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
         finite_parameters(system)
         with explained(f"what {type(system).__name__} checks of its parameters"):
             system.check()
-    if isinstance(system, NonlinearSystem):
+    if system.frameless:
         z, velocity = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
         return nonlinear_data(system, q, z, velocity, concrete)
     with explained(f"{type(system).__name__} at the initial q"):

@@ -4,8 +4,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.pytrees import of
-from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive, velocities
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 
@@ -37,7 +36,7 @@ class NonlinearMidpoint(Scheme):
     frameless = True
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
-        if not isinstance(system, NonlinearSystem):
+        if not system.frameless:
             raise ValueError(
                 f"NonlinearMidpoint is for velocities qdot = psi(q, z) (dh.nonlinear); {type(system).__name__} has a "
                 "frame, and DiscreteHamel(tau) is the tau-rule for it."
@@ -46,13 +45,11 @@ class NonlinearMidpoint(Scheme):
 
     def guess(self, system: System, state: State, h: Array) -> Array:
         """(z_{k+tau}, q_{k+1}, z_{k+1}), z extrapolated from the last interval's."""
-        assert isinstance(system, NonlinearSystem)
         change = state.p - state.xi
-        q1 = state.q + h * system.velocity(state.q, state.p + change)
+        q1 = state.q + h * velocities(system, state.q, state.p + change)
         return jnp.concatenate([state.p + change, q1, state.p + 2 * change])
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
-        assert isinstance(system, NonlinearSystem)
         inside, q1, z1 = jnp.split(z, [system.rank, system.rank + len(state.q)])
         q = (1 - self.tau) * state.q + self.tau * q1  # (N1)
         along, force = directions(system, q, inside).T, h * drive(system, q, inside)
@@ -64,7 +61,7 @@ class NonlinearMidpoint(Scheme):
         return jnp.concatenate(
             [
                 along @ (middle - before - (1 - self.tau) * force),  # (N2)
-                q1 - state.q - h * system.velocity(q, inside),
+                q1 - state.q - h * velocities(system, q, inside),
                 along @ (after - middle - self.tau * force),
             ]
         )

@@ -18,7 +18,6 @@ from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, Report, root
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 
 
@@ -95,7 +94,7 @@ class Scheme(Pytree):
 
     def fitted(self, system: System) -> "Scheme":
         """The form of this scheme for systems of this kind: itself, unless it has another one, or refuses them."""
-        if isinstance(system, NonlinearSystem) and not self.frameless:
+        if system.frameless and not self.frameless:
             system.frame(jnp.zeros(0))  # refuses
         return self
 
@@ -155,7 +154,7 @@ class Scheme(Pytree):
         """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""
         if self.nodal:
             return hamel.full(system, state.q, state.xi)
-        if isinstance(system, NonlinearSystem):
+        if system.frameless:
             return state.p  # z
         xi, _ = root(partial(self.missed_momentum, system, state.q, state.p), state.xi[: system.rank])
         return hamel.full(system, state.q, xi)

@@ -1,10 +1,11 @@
 """How far the chords of a discrete motion are from the constraint."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
 
@@ -14,13 +15,13 @@ def constraint_residual(run: Trajectory) -> float:
     names, else at its middle; for nonlinear constraints, off the velocities psi(q, z)."""
     point = 0.5 if run.scheme is None else run.scheme.point
     h = jnp.asarray(run.t[1:] - run.t[:-1])
-    if isinstance(run.system, NonlinearSystem):
+    if run.system.frameless:
         return float(jnp.max(_off_velocities(run.system, run.q[:-1], run.q[1:], h, run.xi_mid)))
     return float(jnp.max(_off_constraint(run.system, run.q[:-1], run.q[1:], h, jnp.asarray(point, float))))
 
 
 @jax.jit
-def _off_velocities(system: NonlinearSystem, starts: Array, ends: Array, h: Array, xi_mid: Array) -> Array:
+def _off_velocities(system: Any, starts: Array, ends: Array, h: Array, xi_mid: Array) -> Array:
     def off(start: Array, end: Array, h: Array, z: Array) -> Array:
         q, chord = (start + end) / 2, (end - start) / h
         for _ in range(4):  # Gauss and Newton's iteration for the nearest psi(q, z); z is close

@@ -14,13 +14,13 @@ from discrete_hamel._support.errors import ContactLost
 from discrete_hamel.analysis.equilibria.preservation import Preservation, structural_stability
 from discrete_hamel.analysis.equilibria.relative_equilibria import RelativeEquilibrium, relative_equilibrium
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.trends import trend
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.symmetries import components
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme, start, step

@@ -15,7 +15,6 @@ from jax import Array
 from discrete_hamel import schemes
 from discrete_hamel._support.errors import StoreDamaged
 from discrete_hamel._support.pytrees import is_static
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.schemes.scheme import Scheme
@@ -77,7 +76,7 @@ def _traced(name: str, *thing_and_arguments: Any) -> str:
 
 def _functions(system: System, q: Array, xi: Array) -> dict[str, tuple]:
     """What makes a system: its functions, and arguments to trace them with."""
-    if isinstance(system, NonlinearSystem):
+    if system.frameless:
         return {"lagrangian": (q, q), "velocity": (q, xi), "force": (q, q)}
     return {"lagrangian": (q, xi), "frame": (q,), "structure": (q,), "slip": (q,), "force": (q, xi)}
 

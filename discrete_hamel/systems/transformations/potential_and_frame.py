@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.pytrees import static
+from discrete_hamel._support.pytrees import of, static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.nonlinear import need_frame
@@ -26,7 +26,6 @@ def with_potential(system: System, V: Callable, *, params: Any = None) -> System
     >>> bool(abs(run.energy - run.energy[0]).max() < 1e-4)
     True
     """
-    need_frame(system, "with_potential", "subtract V in the Lagrangian that you give")
     return WithPotential(system, V, params)
 
 
@@ -52,6 +51,9 @@ class WithPotential(Wrapper):
     system: System
     V: Callable
     params: Any = None
+
+    velocity = of("system.velocity")  # where it has one: the coordinates are the same
+    quasivelocity = of("system.quasivelocity")
 
     @property
     def same_motion(self) -> bool:

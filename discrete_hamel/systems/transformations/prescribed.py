@@ -11,8 +11,8 @@ from scipy.linalg import qr
 
 from discrete_hamel._support.pytrees import of, static
 from discrete_hamel.mechanics import frames
-from discrete_hamel.mechanics.nonlinear import need_frame
 from discrete_hamel.mechanics.system import System, Wrapper
+from discrete_hamel.systems.transformations.nonlinear_in_time import BesideTime, prescribed_constraints
 
 STUCK = 1e-10  # share of a row below which no motion in D changes a coordinate
 
@@ -42,6 +42,8 @@ def prescribe(system: System, paths: Mapping[Any, Callable], *, params: Any = No
         shape = jax.eval_shape(path, 0.0, *(() if params is None else (params,))).shape
         if shape != ():
             raise ValueError(f"the path of {key} must return one number for a time; it returns shape {shape}.")
+    if system.frameless:
+        return prescribed_constraints(system, driven, tuple(paths.values()), params)
     return InTime(system, driven, tuple(paths.values()), params, _by_name(system, driven))
 
 
@@ -53,11 +55,10 @@ def timed(system: System) -> System:
     ('theta', 'x', 'y', 't')
     """
     _without_clock(system)
-    return InTime(system, (), (), None, ())
+    return BesideTime(system) if system.frameless else InTime(system, (), (), None, ())
 
 
 def _without_clock(system: System) -> None:
-    need_frame(system, "prescribed motion", "put the paths into its Lagrangian and its velocities")
     if system.clock is not None:
         raise ValueError(
             "this system has time among its coordinates already. Prescribe all paths in one call, before an input u(t) "
