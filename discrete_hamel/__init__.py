@@ -22,7 +22,8 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     "what moves": {
         "mechanics.system": ("System", "Invariant"),
         "mechanics.constructors": ("from_quasivelocities", "from_velocities", "from_constraints"),
-        "mechanics.nonlinear": ("NonlinearSystem", "nonlinear", "from_nonlinear_constraints"),
+        "mechanics.nonlinear": ("NonlinearSystem", "nonlinear"),
+        "systems.implicit_constraints": ("from_nonlinear_constraints",),
         "systems.transformations.as_linear": ("as_linear", "linear_in_velocities"),
         "systems.mass_points": ("from_points",),
         "systems.holonomic": ("from_holonomic",),

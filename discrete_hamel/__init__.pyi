@@ -60,7 +60,7 @@ from discrete_hamel.mechanics.hamel import (
     velocities,
 )
 from discrete_hamel.mechanics.manifold import project
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_constraints, nonlinear
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem, nonlinear
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.runs.ensemble import Reduction, ensemble
 from discrete_hamel.runs.simulation import simulate
@@ -79,6 +79,7 @@ from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
 from discrete_hamel.systems import mechanisms
 from discrete_hamel.systems.holonomic import from_holonomic
+from discrete_hamel.systems.implicit_constraints import from_nonlinear_constraints
 from discrete_hamel.systems.mass_points import from_points
 from discrete_hamel.systems.transformations.as_linear import as_linear, linear_in_velocities
 from discrete_hamel.systems.transformations.forces import controlled, damped, forced, magnetic

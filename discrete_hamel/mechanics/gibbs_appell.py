@@ -3,6 +3,8 @@
 With P(q, z) = L_v(q, psi(q, z)) and G = psi_z^T L_vv psi_z the motion is
 
     qdot = psi,   G zdot = psi_z^T (L_q + f - d/dt P at constant z)          [BE] Theorem 1, (44)-(45)
+
+and with rows(q, z) = 0 besides, K = rows_z, + K^T lambda on the right, where lambda keeps d/dt rows = 0.
 """
 
 from typing import Any
@@ -31,22 +33,39 @@ def drive(system: Any, q: Array, z: Array) -> Array:
     return jax.grad(system.lagrangian, 0)(q, v) + system.force(q, v)
 
 
+def slopes(system: Any, q: Array, z: Array) -> Array:
+    """K = rows_z, k x m; k = 0 where every z is allowed."""
+    return jax.jacfwd(system.rows, 1)(q, z)
+
+
 def directions(system: Any, q: Array, z: Array) -> Array:
-    """psi_z(q, z), n x m: the virtual displacements of the state.   [BE] (5), (27)"""
-    return jax.jacfwd(system.velocity, 1)(q, z)
+    """psi_z(q, z), n x m: the virtual displacements of the state; of rows (q, z) = 0 those along, psi_z (1 - K^+ K).
+
+    [BE] (5), (27)
+    """
+    psi_z, k = jax.jacfwd(system.velocity, 1)(q, z), slopes(system, q, z)
+    return psi_z - psi_z @ k.T @ jnp.linalg.solve(k @ k.T, k) if len(k) else psi_z
 
 
 def inertia(system: Any, q: Array, z: Array) -> Array:
-    """G = psi_z^T L_vv psi_z, m x m.   [BE] (33)"""
-    return directions(system, q, z).T @ jax.jacfwd(covector, 2)(system, q, z)
+    """G = psi_z^T L_vv psi_z, m x m; with rows that of `directions` and, across them, K^T K.   [BE] (33)"""
+    along, k = directions(system, q, z), slopes(system, q, z)
+    if not len(k):
+        return along.T @ jax.jacfwd(covector, 2)(system, q, z)
+    return along.T @ jax.hessian(system.lagrangian, 1)(q, system.velocity(q, z)) @ along + k.T @ k
 
 
 def balance(system: Any, q: Array, z: Array) -> tuple[Array, Array]:
     """(z, Z): the two sides of d/dt z = Z(q, z), in the place of d/dt mu = F.   [BE] (45)"""
-    psi_z, v = directions(system, q, z), system.velocity(q, z)
+    psi_z, v = jax.jacfwd(system.velocity, 1)(q, z), system.velocity(q, z)
     _, drift = jax.jvp(lambda point: covector(system, point, z), (q,), (v,))
     mass = psi_z.T @ jax.jacfwd(covector, 2)(system, q, z)
-    return z, jnp.linalg.solve(mass, psi_z.T @ (drive(system, q, z) - drift))
+    force, k = psi_z.T @ (drive(system, q, z) - drift), slopes(system, q, z)
+    if not len(k):
+        return z, jnp.linalg.solve(mass, force)
+    _, turned = jax.jvp(lambda point: system.rows(point, z), (q,), (v,))
+    whole = jnp.block([[mass, k.T], [k, jnp.zeros((len(k), len(k)))]])
+    return z, jnp.linalg.solve(whole, jnp.concatenate([force, -turned]))[: len(z)]
 
 
 def vector_field(system: Any, q: Array, z: Array) -> tuple[Array, Array]:

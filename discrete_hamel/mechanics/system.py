@@ -101,9 +101,7 @@ class System(Pytree):
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
     units: ClassVar[Mapping[str, str]] = {}  # by name: of coordinates, velocities, parameters, invariants; see units.py
     in_velocities: ClassVar[Any] = None  # L(q, v), where the Lagrangian is given so: then no frame has to be inverted
-    frameless: ClassVar[Any] = (
-        False  # qdot = psi(q, z), z in the place of xi: the formulas are those of gibbs_appell.py
-    )
+    frameless: ClassVar[Any] = False  # qdot = psi(q, z), z in the place of xi, by the formulas of gibbs_appell.py
     clock: ClassVar[Any] = None  # index of the coordinate that is time, t' = 1, if there is one
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -193,6 +191,8 @@ class Wrapper(System):
     redundant = of("system.redundant")
     frameless = of("system.frameless")
     z_of = of("system.z_of")  # this and the next of those without a frame
+    rows = of("system.rows")
+    check_state = of("system.check_state")
     singular = of("system.singular")
     lagrangian = of("system.lagrangian")
     frame = of("system.frame")
@@ -221,11 +221,5 @@ class Wrapper(System):
         return type(self).structure is Wrapper.structure and self._inner.brackets_by_autodiff
 
     def at(self, q: Array) -> System:
-        return self._with(self._inner.at(q))
-
-    def at_state(self, q: Array, v: Array) -> System:
-        """The same for systems that have no frame."""
-        return self._with(self._inner.at_state(q, v))
-
-    def _with(self, ready: System) -> Any:
+        ready = self._inner.at(q)
         return self if ready is self._inner else self.replace(system=ready)

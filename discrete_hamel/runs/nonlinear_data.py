@@ -18,7 +18,7 @@ def nonlinear_data(system: Any, q: Array, z: Array | None, v: Array | None, conc
     """The system ready for a run, q, and z, checked; from z or from v = qdot."""
     if v is not None:
         _length("v", v, len(q))
-        system = system.at_state(q, v)
+    system = system.at(q)
     _shapes(system, q)
     if v is None:
         assert z is not None
@@ -33,6 +33,7 @@ def nonlinear_data(system: Any, q: Array, z: Array | None, v: Array | None, conc
     _finite(system, q, z)
     if v is not None:
         _reached(system, q, z, np.asarray(v))
+    system.check_state(q, z)
     refuse_singular(system, q, z)
     return system, q, z
 
@@ -45,7 +46,8 @@ def _length(name: str, value: Array, n: int) -> None:
 def _shapes(system: Any, q: Array) -> None:
     m: Any = getattr(system, "rank", None)
     n = len(q)
-    if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
+    counts = isinstance(m, int | np.integer) and not isinstance(m, bool) and m >= 1
+    if not counts or m > n + jax.eval_shape(system.rows, q, jnp.zeros(m)).shape[0]:
         raise ValueError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
     z, v = jnp.zeros(m), jnp.zeros(n)
     refuse_shape("velocity(q, z)", (n,), f"n = {n}, m = {m}", system.velocity, q, z)

@@ -221,7 +221,12 @@ class NonlinearEnergyExact(Scheme):
     reference = "this library; Gonzalez, J. Nonlinear Sci. 6 (1996) 449; Benenti (2008), (45)"
     frameless = True
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> CompensatedState:
+    def start(self, system: Any, q: Array, xi: Array, h: Array) -> CompensatedState:
+        if jax.eval_shape(system.rows, q, xi).shape[0]:
+            raise ValueError(
+                "EnergyExact needs velocities psi(q, z) for all z, and those of C(q, v) = 0 are not: take coordinates "
+                "on the constraint, system.around(q, v), or NonlinearMidpoint."
+            )
         return CompensatedState(q, xi, xi, jnp.zeros(len(q) + system.rank))
 
     def guess(self, system: System, state: CompensatedState, h: Array) -> Array:

@@ -1,10 +1,13 @@
 """A tau-rule for constraints nonlinear in the velocities: exact at nodes and at tau-points."""
 
+from functools import partial
+from typing import Any
+
 import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.pytrees import of
-from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive, velocities
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive, slopes, velocities
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 
@@ -17,7 +20,8 @@ class NonlinearMidpoint(Scheme):
 
     psi_z and F = L_q + f are taken at (q_{k+tau}, z_{k+tau}), and P = L_v(q, psi(q, z)), a covector of n components,
     at the nodes and at the tau-point. The sum of (N2) is the discrete Lagrange-d'Alembert principle with Chetaev's
-    variations; its two halves define z at the nodes, where psi_z^T P alone need not determine it.
+    variations; its two halves define z at the nodes, where psi_z^T P alone need not determine it. Where rows(q, z) = 0
+    besides, psi_z is its part along them, and K^T rows, orthogonal to that, is added to each: both vanish.
 
     Theorem: the constraint holds at nodes and at tau-points; the map in (q, qdot) does not depend on which z is chosen;
     the step with (tau, h) is undone by (1-tau, -h), so that tau = 1/2 is symmetric and of order 2. Observed: order 1
@@ -53,6 +57,7 @@ class NonlinearMidpoint(Scheme):
         inside, q1, z1 = jnp.split(z, [system.rank, system.rank + len(state.q)])
         q = (1 - self.tau) * state.q + self.tau * q1  # (N1)
         along, force = directions(system, q, inside).T, h * drive(system, q, inside)
+        off = partial(_off, system, slopes(system, q, inside))
         before, middle, after = (
             covector(system, state.q, state.p),
             covector(system, q, inside),
@@ -60,9 +65,9 @@ class NonlinearMidpoint(Scheme):
         )
         return jnp.concatenate(
             [
-                along @ (middle - before - (1 - self.tau) * force),  # (N2)
+                along @ (middle - before - (1 - self.tau) * force) + off(q, inside),  # (N2)
                 q1 - state.q - h * velocities(system, q, inside),
-                along @ (after - middle - self.tau * force),
+                along @ (after - middle - self.tau * force) + off(q1, z1),
             ]
         )
 
@@ -75,3 +80,8 @@ class NonlinearMidpoint(Scheme):
         if not n or row < m + n:
             return super().equation(system, row)
         return super().equation(system, row - m - n) + " at the next node"
+
+
+def _off(system: Any, slopes: Array, q: Array, z: Array) -> Any:
+    """K^T rows(q, z)."""
+    return slopes.T @ system.rows(q, z) if len(slopes) else 0.0

@@ -10,8 +10,8 @@ from jax import Array
 
 from discrete_hamel.mechanics.constructors import from_constraints, from_velocities
 from discrete_hamel.mechanics.description import Words
-from discrete_hamel.mechanics.nonlinear import from_nonlinear_constraints
 from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems.implicit_constraints import from_nonlinear_constraints
 
 
 def from_points(

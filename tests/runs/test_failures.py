@@ -264,7 +264,6 @@ TIMED = dh.timed(SLED)
     ("mistake", "words"),
     [
         (lambda: dh.in_frame(TWO_POINTS, lambda q: jnp.eye(3)), "in_frame needs a frame.*nonlinear.*psi"),
-        (lambda: dh.prescribe(TWO_POINTS, {0: lambda t: t}), r"which z gives way .*dh\.timed"),
         (lambda: dh.prescribe(TIMED, {"theta": lambda t: t}), "has time among its coordinates already.*one call"),
         (lambda: go(scheme=dh.CortesMartinez(2.0, 0.5)), "lagrangian_at is 2; .*between the nodes"),
         (lambda: go(h=lambda q, xi: -0.1 + 0 * xi[0]), "is -0.1 at the start.*positive"),

@@ -138,6 +138,11 @@ def asked(
 ) -> tuple[Question, np.ndarray]:
     """What is asked to be steady, checked as a run would be; and y = (q, xi^D, what the scheme remembers)."""
     q = jnp.asarray(q)
+    if system.frameless and jax.eval_shape(system.rows, q, xi).shape[0]:
+        raise ValueError(
+            "equilibria are sought in coordinates on the constraint, and here z is more than these: give "
+            "system.around(q, v), with z = 0 for xi."
+        )
     x, select = phase_space.joined(system, q, xi), phase_space.chosen(system, symmetries, q)
     if (scheme is None) != (h is None):
         raise ValueError("a scheme and its step h go together: give both, or neither for the continuous motion.")

@@ -26,7 +26,8 @@ def _off_velocities(system: Any, starts: Array, ends: Array, h: Array, xi_mid: A
         q, chord = (start + end) / 2, (end - start) / h
         for _ in range(4):  # Gauss and Newton's iteration for the nearest psi(q, z); z is close
             z = z + jnp.linalg.pinv(jax.jacfwd(system.velocity, 1)(q, z)) @ (chord - system.velocity(q, z))
-        return jnp.max(jnp.abs(chord - system.velocity(q, z)))
+        rows = system.rows(q, z)
+        return jnp.max(jnp.concatenate([jnp.abs(chord - system.velocity(q, z)), jnp.abs(rows)]))
 
     return jax.vmap(off)(starts, ends, h, xi_mid[:, : system.rank])
 

@@ -1,105 +1,82 @@
 """Time as a coordinate, and prescribed coordinates, where constraints are nonlinear in the velocities."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
-from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem, from_nonlinear_constraints
+from discrete_hamel._support.pytrees import static
+from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import System, Wrapper
 
 
-class BesideTime(Wrapper):
-    """A system without a frame with time as its last coordinate, t' = 1; z and the motion are the same."""
+class NonlinearInTime(Wrapper):
+    """A system without a frame, with time as its last coordinate, t' = 1, and coordinates that are given by paths.
+
+    z stays as it is: that the driven coordinates move by f'(t) are rows of (q, z), psi(q, z)_driven - f'(t) = 0.
+    """
 
     system: System
+    driven: tuple[int, ...] = static(default=())
+    paths: tuple[Callable, ...] = static(default=())
+    params: Any = None
 
     clock = -1
 
     @property
     def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
         names = self.system.coordinates
-        return (*names, "t") if names else ()
+        return (*(name for i, name in enumerate(names) if i not in self.driven), "t") if names else ()
 
-    def at_state(self, q: Array, v: Array) -> System:
-        return self._with(self.system.at_state(q[:-1], v[:-1]))  # type: ignore[attr-defined]
+    def _others(self, q: Array) -> Array:
+        return jnp.array([i for i in range(len(q) - 1 + len(self.driven)) if i not in self.driven], int)
+
+    def whole(self, q: Array) -> Array:
+        """All coordinates of the system beneath: q with the driven ones put in and time left out."""
+        place = jnp.zeros(len(q) - 1 + len(self.driven), q.dtype).at[self._others(q)].set(q[:-1])
+        if not self.driven:
+            return place
+        moved = jnp.stack([jnp.asarray(call(path, self.params, q[-1]), q.dtype) for path in self.paths])
+        return place.at[jnp.array(self.driven, int)].set(moved)
+
+    def _beneath(self, q: Array, v: Array) -> tuple[Array, Array]:
+        return jax.jvp(self.whole, (q,), (v,))
+
+    def at(self, q: Array) -> System:
+        ready = self.system.at(self.whole(jnp.asarray(q, float)))
+        return self if ready is self.system else self.replace(system=ready)
 
     def velocity(self, q: Array, z: Array) -> Array:
-        """(psi(q, z), 1)."""
-        return jnp.append(self.system.velocity(q[:-1], z), 1.0)  # type: ignore[attr-defined]
+        """psi(q, z) without the driven, and t' = 1."""
+        return jnp.append(self.system.velocity(self.whole(q), z)[self._others(q)], 1.0)  # type: ignore[attr-defined]
+
+    def rows(self, q: Array, z: Array) -> Array:
+        whole, rate = self._beneath(q, jnp.zeros_like(q).at[-1].set(1.0))
+        inner = self.system.rows(whole, z)  # type: ignore[attr-defined]
+        if not self.driven:
+            return inner
+        driven = jnp.array(self.driven, int)
+        missed = self.system.velocity(whole, z)[driven] - rate[driven]  # type: ignore[attr-defined]
+        return jnp.concatenate([inner, missed])
 
     def z_of(self, q: Array, v: Array) -> Any:
-        return self.system.z_of(q[:-1], v[:-1])  # type: ignore[attr-defined]
+        return self.system.z_of(*self._beneath(q, v))  # type: ignore[attr-defined]
+
+    def check_state(self, q: Array, z: Array) -> None:
+        self.system.check_state(self.whole(q), z)  # type: ignore[attr-defined]
 
     def lagrangian(self, q: Array, v: Array) -> Array:  # v = qdot here
-        return self.system.lagrangian(q[:-1], v[:-1])
+        return self.system.lagrangian(*self._beneath(q, v))
 
     def force(self, q: Array, v: Array) -> Array:
-        return jnp.append(self.system.force(q[:-1], v[:-1]), 0.0)
+        return jnp.append(self.system.force(*self._beneath(q, v))[self._others(q)], 0.0)
 
     def check_start(self, q: Array) -> None:
-        self.system.check_start(q[:-1])
+        self.system.check_start(self.whole(q))
 
-    def shapes(self, q: Any) -> Any:
+    def shapes(self, q: Any) -> list[np.ndarray]:
         """What is drawn of it."""
-        return self.system.shapes(q[:-1])  # type: ignore[attr-defined]
-
-
-def prescribed_constraints(
-    system: System, driven: tuple[int, ...], paths: tuple[Callable, ...], params: Any
-) -> NonlinearSystem:
-    """A system of constraints C(q, v) = 0 with some coordinates given by paths: those of C that is left, and t' = 1."""
-    if not isinstance(system, FromNonlinearConstraints):
-        raise ValueError(
-            f"coordinates of {type(system).__name__} cannot be prescribed: which z gives way would have to be solved "
-            "for in psi(q, z). Give its constraints as C(q, qdot) = 0 (dh.from_nonlinear_constraints); or put the "
-            "paths into psi and L, with dh.timed's coordinate t."
-        )
-    beneath = _Beneath(driven, paths, params is not None)
-    names = system.coordinates
-    left = [name for i, name in enumerate(names) if i not in driven]
-    return from_nonlinear_constraints(
-        _Part("lagrangian", beneath),
-        _Part("constraint", beneath),
-        force=_Part("force", beneath),
-        params={"system": system, "paths": params},
-        coordinates=(*left, "t") if names else (),
-    )
-
-
-@dataclass(frozen=True)
-class _Beneath:
-    """(q, v) with time to the (q, v) beneath: driven coordinates put in, time left out."""
-
-    driven: tuple[int, ...]
-    paths: tuple[Callable, ...]
-    with_params: bool
-
-    def others(self, q: Array) -> Array:
-        size = len(q) - 1 + len(self.driven)
-        return jnp.array([i for i in range(size) if i not in self.driven], int)
-
-    def place(self, q: Array, params: Any) -> Array:
-        last = (params,) if self.with_params else ()
-        driven = jnp.stack([jnp.asarray(path(q[-1], *last), q.dtype) for path in self.paths])
-        whole = jnp.zeros(len(q) - 1 + len(self.driven), q.dtype).at[self.others(q)].set(q[:-1])
-        return whole.at[jnp.array(self.driven, int)].set(driven)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A function (q, v) of the system beneath."""
-
-    name: str
-    beneath: _Beneath
-
-    def __call__(self, q: Array, v: Array, held: Any) -> Array:
-        system = held["system"]
-        whole, moved = jax.jvp(lambda q: self.beneath.place(q, held["paths"]), (q,), (v,))
-        value = jnp.asarray(getattr(system, self.name)(whole, moved))
-        if self.name == "force":
-            return jnp.append(value[self.beneath.others(q)], 0.0)
-        return jnp.append(value, v[-1] - 1.0) if self.name == "constraint" else value
+        return self.system.shapes(self.whole(jnp.asarray(q, float)))  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from scipy.linalg import qr
 from discrete_hamel._support.pytrees import of, static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.system import System, Wrapper
-from discrete_hamel.systems.transformations.nonlinear_in_time import BesideTime, prescribed_constraints
+from discrete_hamel.systems.transformations.nonlinear_in_time import NonlinearInTime
 
 STUCK = 1e-10  # share of a row below which no motion in D changes a coordinate
 
@@ -43,7 +43,7 @@ def prescribe(system: System, paths: Mapping[Any, Callable], *, params: Any = No
         if shape != ():
             raise ValueError(f"the path of {key} must return one number for a time; it returns shape {shape}.")
     if system.frameless:
-        return prescribed_constraints(system, driven, tuple(paths.values()), params)
+        return NonlinearInTime(system, driven, tuple(paths.values()), params)
     return InTime(system, driven, tuple(paths.values()), params, _by_name(system, driven))
 
 
@@ -55,7 +55,7 @@ def timed(system: System) -> System:
     ('theta', 'x', 'y', 't')
     """
     _without_clock(system)
-    return BesideTime(system) if system.frameless else InTime(system, (), (), None, ())
+    return NonlinearInTime(system) if system.frameless else InTime(system, (), (), None, ())
 
 
 def _without_clock(system: System) -> None:

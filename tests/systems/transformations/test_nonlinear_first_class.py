@@ -87,8 +87,18 @@ def test_a_path_for_one_coordinate():
     v = np.sqrt(0.75) * np.array([0.6, 0.8])
     found = dh.simulate(driven, [0.0, 0, 0], v=[*v, 1.0], h=0.05, steps=20)
     assert np.abs(found.q[:, :2] - dh.simulate(plane, [0.0, 0.0], v=v, h=0.05, steps=20).q).max() < 1e-11
-    with pytest.raises(ValueError, match=r"which z gives way .* dh\.from_nonlinear_constraints"):
-        dh.prescribe(POINTS, {POINTS.coordinates[0]: lambda t: t})
+
+
+def test_a_path_where_velocities_are_given_by_z():
+    """The first of two points with parallel velocities is driven along x: so it is with z and without."""
+    by_z = dh.prescribe(dh.nonlinear(by_hand, parallel, 3, params=2.0), {0: lambda t: t + 0.1 * t**2})
+    rows = dh.from_nonlinear_constraints(by_hand, lambda q, v, k: [v[0] * v[3] - v[1] * v[2] + 0 * k], params=2.0)
+    v = np.asarray(parallel(None, jnp.array([1 / np.cos(0.4), 0.7, 0.4])))
+    starts = {"q": [0.1, 1.0, -0.2, 0.0], "v": [*v[1:], 1.0], "h": 0.05, "steps": 20}
+    runs = [dh.simulate(made, **starts) for made in (by_z, dh.prescribe(rows, {0: lambda t: t + 0.1 * t**2}))]
+    assert np.abs(runs[0].q - runs[1].q).max() < 1e-11
+    along = np.stack([1 + 0.2 * runs[0].t, runs[0].v[:, 0]]), runs[0].v[:, 1:3].T
+    assert np.abs(along[0][0] * along[1][1] - along[0][1] * along[1][0]).max() < 1e-12  # parallel at nodes
 
 
 def steady(q, z):
