@@ -131,9 +131,9 @@ def left_chart(
 
 
 _CHART_ENDS = (
-    "{}: the coordinates z on the constraint, chosen by around(q, v), end here (margin {:.1e}, there at most 1), or the "
-    "constraint itself is singular. Go on from an earlier node, simulate(system, q=traj.q[k], v=traj.v[k], ...) with "
-    "traj = error.trajectory and the system as from_nonlinear_constraints made it, which has no such end."
+    "{}: the coordinates z on the constraint, chosen by around(q, v), end here (margin {:.1e}, there 1 at most), or "
+    "the constraint itself is singular. Go on from an earlier node, simulate(system, q=traj.q[k], v=traj.v[k], ...) "
+    "with traj = error.trajectory and the system as from_nonlinear_constraints made it, which has no such end."
 )
 
 
