@@ -30,6 +30,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "systems.transformations.forces": ("forced", "damped", "magnetic", "controlled"),
         "systems.transformations.prescribed": ("prescribe", "timed"),
         "systems.transformations.potential_and_frame": ("with_potential", "in_frame"),
+        "systems.transformations.with_constraints": ("with_constraints",),
     },
     "its equations": {
         "mechanics.hamel": (

@@ -85,6 +85,7 @@ from discrete_hamel.systems.transformations.as_linear import as_linear, linear_i
 from discrete_hamel.systems.transformations.forces import controlled, damped, forced, magnetic
 from discrete_hamel.systems.transformations.potential_and_frame import in_frame, with_potential
 from discrete_hamel.systems.transformations.prescribed import prescribe, timed
+from discrete_hamel.systems.transformations.with_constraints import with_constraints
 
 THEMES: Mapping[str, Mapping[str, tuple[str, ...]]]
 MODULES: Mapping[str, str]
@@ -110,6 +111,7 @@ __all__ = [
     "timed",
     "with_potential",
     "in_frame",
+    "with_constraints",
     "structure",
     "momentum",
     "hamel_force",
