@@ -63,6 +63,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "what a motion keeps, and whether it is stable": {
         "analysis.motion.energy_balance": ("power", "work", "moving_energy"),
+        "analysis.motion.linearise": ("linearise",),
         "analysis.motion.least_compulsion": ("compulsion", "gibbs_appell"),
         "analysis.motion.properties": ("properties",),
         "analysis.motion.variations": ("action", "action_variation", "transpositional_defect"),

@@ -40,6 +40,7 @@ from discrete_hamel.analysis import (
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.analysis.motion.least_compulsion import compulsion, gibbs_appell
+from discrete_hamel.analysis.motion.linearise import linearise
 from discrete_hamel.analysis.motion.properties import properties
 from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
@@ -155,6 +156,7 @@ __all__ = [
     "power",
     "work",
     "moving_energy",
+    "linearise",
     "compulsion",
     "gibbs_appell",
     "properties",
