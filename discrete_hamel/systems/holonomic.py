@@ -100,8 +100,11 @@ class FromHolonomic(FromConstraints):
         return (self.kept[row], "Dg(q) v") if row < rows else (row - rows, "A(q) v")
 
     def at(self, q: Array) -> System:
-        if self.choice is not None or any(isinstance(a, jax.core.Tracer) for a in jax.tree.leaves((self, q))):
-            return super().at(q)
+        if self.choice is not None:
+            return self
+        if any(isinstance(a, jax.core.Tracer) for a in jax.tree.leaves((self, q))):  # then all rows count
+            every = tuple(range(jax.eval_shape(self.constraint, q).shape[0]))
+            return FromConstraints.at(self.replace(kept=every), q)
         return FromConstraints.at(self.replace(kept=_independent(self, jnp.asarray(q, float))), q)
 
 
