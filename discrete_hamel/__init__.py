@@ -84,8 +84,8 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }  # fmt: skip
 MODULES = {
-    "systems": "systems", "mechanisms": "systems.mechanisms", "schemes": "schemes", "fields": "fields",
-    "analysis": "analysis", "plots": "drawing.plots", "animate": "drawing.films",
+    "systems": "systems", "mechanisms": "systems.mechanisms", "groups": "systems.groups", "schemes": "schemes",
+    "fields": "fields", "analysis": "analysis", "plots": "drawing.plots", "animate": "drawing.films",
 }  # fmt: skip
 
 _HOME = {name: module for theme in THEMES.values() for module, names in theme.items() for name in names}

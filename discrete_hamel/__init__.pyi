@@ -78,7 +78,7 @@ from discrete_hamel.schemes.principle import Principle, bracket
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
-from discrete_hamel.systems import mechanisms
+from discrete_hamel.systems import groups, mechanisms
 from discrete_hamel.systems.holonomic import from_holonomic
 from discrete_hamel.systems.implicit_constraints import from_nonlinear_constraints
 from discrete_hamel.systems.mass_points import from_points
@@ -198,6 +198,7 @@ __all__ = [
     "StoreDamaged",
     "systems",
     "mechanisms",
+    "groups",
     "schemes",
     "fields",
     "analysis",

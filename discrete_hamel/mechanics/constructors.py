@@ -96,8 +96,8 @@ def from_constraints(
     velocity of y per that of x when x turns back, while q, v and energy are as good as elsewhere. `system.frame_margin
     (q)` is how far from that it is, and changes its sign there. A node that lies there to 1e-8 ends the run with
     FrameDegenerates, as does any crossing in schemes that use E between nodes. `system.at(q)` makes the choice by hand,
-    which code that traces q (jit, grad, vmap over q) has to do first, unless `free` makes it. Names, symmetries, invariants and shapes are
-    given as to `from_quasivelocities`.
+    which code that traces q (jit, grad, vmap over q) has to do first, unless `free` makes it. Names, symmetries,
+    invariants and shapes are given as to `from_quasivelocities`.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> skate = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]]))
@@ -241,8 +241,8 @@ class FromConstraints(DescribedSystem):
         if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
             if self.free is None:
                 raise ValueError(
-                    "the frame of a system from constraints is chosen at a point, by numbers, and this q or a parameter "
-                    "is traced by jax (jit, grad or vmap). Say which velocities are free, free=..., so that there is "
+                    "the frame of a system from constraints is chosen at a point, by numbers, and this q or a "
+                    "parameter is traced by jax (jit, grad or vmap). Say which velocities are free, free=..., so that there is "
                     "no choice; or choose first, outside: system = system.at(q0), and inside, "
                     "system.replace(params=...) has other parameters."
                 )
