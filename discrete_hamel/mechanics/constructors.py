@@ -242,8 +242,8 @@ class FromConstraints(DescribedSystem):
             if self.free is None:
                 raise ValueError(
                     "the frame of a system from constraints is chosen at a point, by numbers, and this q or a "
-                    "parameter is traced by jax (jit, grad or vmap). Say which velocities are free, free=..., so that there is "
-                    "no choice; or choose first, outside: system = system.at(q0), and inside, "
+                    "parameter is traced by jax (jit, grad or vmap). Say which velocities are free, free=..., so that "
+                    "there is no choice; or choose first, outside: system = system.at(q0), and inside, "
                     "system.replace(params=...) has other parameters."
                 )
             k = jax.eval_shape(self.one_forms, q).shape[0]
