@@ -15,6 +15,7 @@ from jax import Array
 from discrete_hamel import schemes
 from discrete_hamel._support.errors import StoreDamaged
 from discrete_hamel._support.pytrees import is_static
+from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.schemes.scheme import Scheme
@@ -74,11 +75,14 @@ def _traced(name: str, *thing_and_arguments: Any) -> str:
     return _digest(name, structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves))
 
 
-def _functions(system: System, q: Array, xi: Array) -> dict[str, tuple]:
+def _functions(system: Any, q: Array, xi: Array) -> dict[str, tuple]:
     """What makes a system: its functions, and arguments to trace them with."""
     if system.frameless:
-        return {"lagrangian": (q, q), "velocity": (q, xi), "force": (q, q)}
-    return {"lagrangian": (q, xi), "frame": (q,), "structure": (q,), "slip": (q,), "force": (q, xi)}
+        curved: dict[str, tuple] = {"lagrangian": (q, q), "velocity": (q, xi), "force": (q, q)}
+        return curved | ({"rows": (q, xi)} if jax.eval_shape(system.rows, q, xi).shape[0] else {})
+    rows = constrained(system)
+    held: dict[str, tuple] = {"holonomic": (q,)} if rows is not None and rows.held_rows else {}
+    return {"lagrangian": (q, xi), "frame": (q,), "structure": (q,), "slip": (q,), "force": (q, xi)} | held
 
 
 def versions() -> dict[str, str]:
