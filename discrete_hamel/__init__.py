@@ -78,8 +78,8 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     "control": {"control.optimal": ("optimal_control", "optimal_path")},
     "what can go wrong": {
         "_support.errors": (
-            "RunFailed", "NewtonFailed", "FrameDegenerates", "SingularState", "RunInterrupted", "ContactLost",
-            "StoreFailed", "StoreBusy", "StoreDamaged",
+            "InputError", "RunFailed", "NewtonFailed", "FrameDegenerates", "SingularState", "RunInterrupted",
+            "ContactLost", "StoreFailed", "StoreBusy", "StoreDamaged",
         ),
     },
 }  # fmt: skip

@@ -5,6 +5,7 @@ from discrete_hamel._support.caches import clear_caches
 from discrete_hamel._support.errors import (
     ContactLost,
     FrameDegenerates,
+    InputError,
     NewtonFailed,
     RunFailed,
     RunInterrupted,
@@ -187,6 +188,7 @@ __all__ = [
     "volume_change",
     "optimal_control",
     "optimal_path",
+    "InputError",
     "RunFailed",
     "NewtonFailed",
     "FrameDegenerates",

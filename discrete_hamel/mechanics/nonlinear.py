@@ -9,8 +9,10 @@ from typing import Any, ClassVar, NoReturn, Unpack
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, described
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, described
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System
 
@@ -52,20 +54,13 @@ class NonlinearSystem(System):
         """z with psi(q, z) = v in closed form, or None, and it is searched for."""
         return None
 
-    def rows(self, q: Array, z: Array) -> Array:  # noqa: ARG002
-        """What vanishes of (q, z) on the constraint, where not all z are allowed."""
-        return jnp.zeros(0)
-
-    def check_state(self, q: Array, z: Array) -> None:
-        """Refuse a state to start from with a sentence; with concrete values."""
-
     def slip(self, q: Array) -> Array:  # noqa: ARG002
         """Nothing is left to fill in: z has all its m components."""
         return jnp.zeros(0)
 
     def frame(self, q: Array) -> NoReturn:  # noqa: ARG002
         """Refused: velocities that are not linear in z have no frame."""
-        raise ValueError(
+        raise InputError(
             f"{type(self).__name__} has velocities qdot = psi(q, z) and no frame, which is what is asked for here. "
             "Take a scheme that needs none: NonlinearMidpoint(), Gauss(s), EnergyExact() or RungeKutta4(). If psi is "
             "linear in z after all, dh.as_linear(system, q) is the ordinary system, for every scheme."
@@ -79,7 +74,7 @@ class NonlinearSystem(System):
 def need_frame(system: System, what: str, instead: str) -> None:
     """Refuses a system whose constraints are not linear in the velocities."""
     if system.frameless:
-        raise ValueError(
+        raise InputError(
             f"{what} needs a frame, and the constraints of {type(system).__name__} are nonlinear; {instead}."
         )
 
@@ -90,7 +85,7 @@ def nonlinear(
     m: int,
     *,
     force: Callable | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> NonlinearSystem:
     """A system from L(q, qdot) and velocities qdot = psi(q, z), z in R^m; force(q, qdot) is a covector in coordinates.
@@ -115,9 +110,9 @@ class FromNonlinear(DescribedSystem, NonlinearSystem):
     rank: int  # type: ignore[misc]
     L_of: Callable
     velocity_of: Callable
-    force_of: Any = static(default=None)
-    params: Any = None
-    description: Any = static(default=NOTHING)
+    force_of: Callable | None = static(default=None)
+    params: PyTree = None
+    description: Description = static(default=NOTHING)
 
     def lagrangian(self, q: Array, v: Array) -> Array:
         return _call(self.L_of, self.params, q, v)

@@ -6,15 +6,15 @@ numbers, and `trajectory.refusal()` is the very sentence of the refusal outside 
 """
 
 import contextlib
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.mechanics import frames, gibbs_appell
+from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.manifold import off_manifold, slack
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.systems._blocks.parameters import demanded
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size; as in `validation`
@@ -29,7 +29,7 @@ SENTENCES = {
 }
 
 
-def marks(system: System, scheme: Any, q: Array, xi: Array, h: Array, v: Any) -> Array:
+def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None) -> Array:
     """The codes of what is wrong with a run's data, summed; xi with all n components, v if that was given."""
     numbers = [leaf for leaf in jax.tree.leaves((system, scheme, q, xi)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
     finite = [jnp.all(jnp.isfinite(leaf)) for leaf in numbers]
@@ -48,7 +48,7 @@ def sentences(refused: int) -> tuple[str, ...]:
     return tuple(sentence for code, sentence in SENTENCES.items() if refused & code)
 
 
-def _off_constraint(system: System, q: Array, xi: Array, v: Any) -> Array:
+def _off_constraint(system: System, q: Array, xi: Array, v: Array | None) -> Array:
     """Whether xi^U is not the slip, or v not in the span of the frame; NaN counts elsewhere."""
     if system.frameless:
         return _off_curved(system, q, xi, v)
@@ -57,10 +57,10 @@ def _off_constraint(system: System, q: Array, xi: Array, v: Any) -> Array:
     off = jnp.any(jnp.abs(xi[system.rank :] - slip) > ON_CONSTRAINT * size)
     if v is None:
         return off
-    return off | jnp.any(jnp.abs(v - frames.moved(system, q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
+    return off | jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
 
 
-def _off_curved(system: Any, q: Array, z: Array, v: Any) -> Array:
+def _off_curved(system: System, q: Array, z: Array, v: Array | None) -> Array:
     """The same where psi(q, z) is in the place of the frame: whether rows(q, z) is not zero, or v not psi."""
     velocity, k = gibbs_appell.velocities(system, q, z), gibbs_appell.slopes(system, q, z)
     missed = jnp.any(jnp.abs(system.rows(q, z)) > ON_CONSTRAINT * jnp.linalg.norm(k, axis=1) * jnp.linalg.norm(z))

@@ -6,6 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive, slopes, velocities
 from discrete_hamel.mechanics.system import System
@@ -41,7 +42,7 @@ class NonlinearMidpoint(Scheme):
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         if not system.frameless:
-            raise ValueError(
+            raise InputError(
                 f"NonlinearMidpoint is for velocities qdot = psi(q, z) (dh.nonlinear); {type(system).__name__} has a "
                 "frame, and DiscreteHamel(tau) is the tau-rule for it."
             )

@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.constructors import FromConstraints
 from discrete_hamel.mechanics.description import Words, call, described
@@ -49,9 +50,9 @@ def from_holonomic(
     True
     """
     if "holonomic" in description:
-        raise TypeError("from_holonomic takes g itself: redundant coordinates are positions that g constrains.")
+        raise InputTypeError("from_holonomic takes g itself: redundant coordinates are positions that g constrains.")
     if b is not None and A is None:
-        raise TypeError("b(q) is what A(q) qdot equals; give A.")
+        raise InputTypeError("b(q) is what A(q) qdot equals; give A.")
     free = free if free is None or callable(free) else tuple(free)
     return FromHolonomic(L, A, b, force, params, described(description), free, g_of=g)  # type: ignore[arg-type]  # no A
 
@@ -112,17 +113,17 @@ def _independent(system: FromHolonomic, q: Array) -> tuple[int, ...]:
     """The rows of g whose slopes at q span those of all; refused where the rank there is not that of places around."""
     shape = jax.eval_shape(system.constraint, q).shape
     if len(shape) != 1 or not shape[0]:
-        raise ValueError(f"g(q) must return one number a constraint, a vector; got shape {shape}.")
+        raise InputError(f"g(q) must return one number a constraint, a vector; got shape {shape}.")
     offsets = np.random.default_rng(0).normal(size=(NEARBY, len(q)))
     around = [nearest(system, q + ASIDE * (1 + jnp.max(jnp.abs(q))) * offset) for offset in offsets]
     here, *others = (np.asarray(_slopes(system, point)) for point in (q, *around))
     if not np.all(np.isfinite(here)):
         row = int(np.argwhere(~np.isfinite(here))[0][0])
-        raise ValueError(f"row {row} of g(q) has no finite derivative at q = {np.asarray(q).tolist()}.")
+        raise InputError(f"row {row} of g(q) has no finite derivative at q = {np.asarray(q).tolist()}.")
     kept = _spanning(here)
     ranks = [len(_spanning(slopes)) for slopes in others if np.all(np.isfinite(slopes))]
     if ranks and max(ranks) > len(kept):
-        raise ValueError(
+        raise InputError(
             f"g(q) = 0 is singular at q = {np.asarray(q).tolist()}: its {shape[0]} rows have rank {len(kept)} there "
             f"and {max(ranks)} at places around (branches of it meet), so that the motion is not determined. Start at "
             "another place, or give the branch that is meant as a constraint of its own."

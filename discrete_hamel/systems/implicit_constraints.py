@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, call, described
 from discrete_hamel.mechanics.newton import newton
@@ -72,7 +73,7 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
     @property
     def rank(self) -> Any:
         if self.chart is None and self.size is None:
-            raise ValueError("the rank of a system from C(q, v) = 0 is known once it is at a point: system.at(q).rank")
+            raise InputError("the rank of a system from C(q, v) = 0 is known once it is at a point: system.at(q).rank")
         return self.size if self.chart is None else self.chart.tangent.shape[1]
 
     def at(self, q: Array) -> System:
@@ -86,7 +87,7 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
     def around(self, q: Any, v: Any) -> "FromNonlinearConstraints":
         """The system with coordinates z about the state (q, v), where z = 0; a state off the constraint is refused."""
         if any(isinstance(a, jax.core.Tracer) for a in (q, v)):
-            raise ValueError("the coordinates z are chosen at a state, and this one is traced by jax: choose outside.")
+            raise InputError("the coordinates z are chosen at a state, and this one is traced by jax: choose outside.")
         return self.replace(chart=chart_at(self.constraint, jnp.asarray(q, float), jnp.asarray(v, float)))
 
     def lagrangian(self, q: Array, v: Array) -> Array:
@@ -140,7 +141,7 @@ def refuse_state(constraint: Callable, q: Array, v: Array) -> np.ndarray:
     """C_v at (q, v); a sentence with the row where that is not on the constraint, or singular."""
     shape = jax.eval_shape(constraint, q, v).shape
     if len(shape) != 1 or not 1 <= shape[0] < len(v):
-        raise ValueError(
+        raise InputError(
             f"C(q, v) must return one number a constraint, 1 to {len(v) - 1} of them for {len(v)} velocities; "
             f"got shape {shape}."
         )
@@ -148,7 +149,7 @@ def refuse_state(constraint: Callable, q: Array, v: Array) -> np.ndarray:
     for name, a in (("C(q, v)", value), ("the derivative of C(q, v) by v", slopes)):
         if not np.all(np.isfinite(a)):
             row = int(np.argwhere(~np.isfinite(a))[0][0])
-            raise ValueError(f"{name} is not finite in row {row} at q = {q.tolist()}, v = {v.tolist()}.")
+            raise InputError(f"{name} is not finite in row {row} at q = {q.tolist()}, v = {v.tolist()}.")
     _refuse_off(value, slopes, np.asarray(v))
     _refuse_dependent(slopes, np.asarray(q), np.asarray(v))
     return slopes
@@ -164,11 +165,11 @@ def _refuse_off(value: np.ndarray, slopes: np.ndarray, v: np.ndarray) -> None:
     left = value + slopes @ change
     if np.max(np.abs(left)) > 0.1 * np.max(np.abs(value)):
         row = int(np.argmax(np.abs(left)))
-        raise ValueError(
+        raise InputError(
             f"the constraints contradict each other here: no small change of the velocity makes all rows vanish; row "
             f"{row} stays at {left[row]:.3g} (C = {np.round(value, 9).tolist()}). Remove or correct a row."
         )
-    raise ValueError(
+    raise InputError(
         f"the initial velocity is off the constraint: row {worst} of C(q, v) is {value[worst]:.6g} and must be 0. The "
         f"nearest admissible velocity is about {np.round(v + change, 9).tolist()}."
     )
@@ -179,7 +180,7 @@ def _refuse_dependent(slopes: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
     sizes = np.linalg.norm(slopes, axis=1)
     flat = sizes <= DEPENDENT * max(float(np.max(sizes)), float(np.linalg.norm(v)), 1e-300)
     if np.any(flat):
-        raise ValueError(
+        raise InputError(
             f"this state is singular: the derivative of row {int(np.flatnonzero(flat)[0])} of C(q, v) by v vanishes "
             f"{where}, so the velocities allowed have no tangent there (branches of the constraint meet: a "
             "transitional state), and the motion is not determined. Start on one branch, or write each branch as a "
@@ -188,7 +189,7 @@ def _refuse_dependent(slopes: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
     _, r, order = qr((slopes / sizes[:, None]).T, mode="economic", pivoting=True)
     left = np.abs(np.diag(r))
     if left[-1] <= DEPENDENT * left[0]:
-        raise ValueError(
+        raise InputError(
             f"the {len(slopes)} rows of C(q, v) have dependent derivatives {where}: row {order[len(left) - 1]} adds, "
             f"to {left[-1]:.1e}, nothing to the others (wrong rank: {int(np.sum(left > DEPENDENT * left[0]))} of "
             f"{len(slopes)}). Remove it if it is redundant; if not, this state is singular: start at another."

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ from jax import Array
 from jax.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import frames, gibbs_appell, hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
@@ -19,11 +20,11 @@ from discrete_hamel.runs.trajectory import Trajectory
 class Supplied(NamedTuple):
     """Power, or work, by where it comes from."""
 
-    forces: Any  # <f, xi>
-    slip: Any  # lambda_a b^a: the reactions' power through the moving constraint
+    forces: Array | np.ndarray  # <f, xi>
+    slip: Array | np.ndarray  # lambda_a b^a: the reactions' power through the moving constraint
 
     @property
-    def total(self) -> Any:
+    def total(self) -> Array | np.ndarray:
         """All of E'."""
         return self.forces + self.slip
 
@@ -45,7 +46,7 @@ def power(system: System, q: ArrayLike, xi: ArrayLike) -> Supplied:
     return Supplied(system.force(q, xi) @ xi, hamel.reactions(system, q, xi) @ system.slip(q))
 
 
-def _nonlinear_power(system: Any, q: Array, z: Array) -> Supplied:
+def _nonlinear_power(system: System, q: Array, z: Array) -> Supplied:
     """<f, psi>, and what the reactions do where psi is not in the span of psi_z: the rest of E' along the motion."""
     v = system.velocity(q, z)
     _, rate = jax.jvp(partial(gibbs_appell.energy, system), (q, z), gibbs_appell.vector_field(system, q, z))
@@ -94,7 +95,7 @@ def _on_intervals(run: Trajectory) -> Supplied:
 
 def _between_nodes(run: Trajectory) -> Supplied:
     if isinstance(run.q, jax.core.Tracer):
-        raise ValueError(
+        raise InputError(
             "work between nodes is a spline's, which jax cannot trace. Call work outside of jit, grad and vmap, or "
             "save every node of a scheme of order two."
         )
@@ -106,7 +107,7 @@ def _between_nodes(run: Trajectory) -> Supplied:
     return Supplied(*(forward * spline.antiderivative()(forward * run.t) for spline in splines))
 
 
-def _summed(parts: Array) -> Any:
+def _summed(parts: Array) -> Array | np.ndarray:
     if isinstance(parts, jax.core.Tracer):
         return jnp.concatenate([jnp.zeros(1), jnp.cumsum(parts)])
     return np.concatenate([[0.0], np.cumsum(parts)])

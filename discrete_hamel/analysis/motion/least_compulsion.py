@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.lagrangian import momentum_and_force
@@ -75,7 +76,7 @@ def _forces(system: Any, q: Array, v: Array) -> Array:
     if system.frameless:
         return system.force(q, v)
     if (shape := jax.eval_shape(system.frame, q).shape)[0] != shape[1]:
-        raise ValueError(
+        raise InputError(
             f"{type(system).__name__} has {shape[0]} coordinates for {shape[1]} velocities: L_vv is not regular there, "
             "and accelerations in coordinates have no metric. Take as many coordinates as velocities."
         )

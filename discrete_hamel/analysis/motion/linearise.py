@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.equilibria.relative_equilibria import asked
 from discrete_hamel.analysis.symmetry import phase_space
@@ -51,7 +52,7 @@ def linearise(
     """
     u = checks.vector("u", u)
     if inputs is None and len(u):
-        raise ValueError("u are numbers that inputs(q, xi, u) takes; give inputs.")
+        raise InputError("u are numbers that inputs(q, xi, u) takes; give inputs.")
     system, q, xi = checks.initial_data(system, q, xi, v)
     if inputs is not None:
         system = forced(system, inputs, params=u)
@@ -60,7 +61,7 @@ def linearise(
     else:
         question, y = asked(system, q, xi, scheme, h, ())
         if discrete_maps.remembered(scheme.fitted(system).start(system, q, xi, question.h)):
-            raise ValueError(f"a step of {type(scheme).__name__} is no map of (q, xi): it remembers more.")
+            raise InputError(f"a step of {type(scheme).__name__} is no map of (q, xi): it remembers more.")
         found = _step(system, question.scheme, question.h, jnp.asarray(y), q, u)
     rate, (a, b) = found
     return Linearised(np.asarray(a), np.asarray(b), np.asarray(rate))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems._blocks.algebras import bracket_of, rotation_basis
 
 IN_ALGEBRA = 1e-10  # how far a matrix may lie off the span of the basis, relative to its size
@@ -149,9 +150,9 @@ def matrix_group(basis: Any, *, relations: Callable[[Array], Array] | None = Non
     """
     basis = np.asarray(basis, float)
     if basis.ndim != 3 or basis.shape[1] != basis.shape[2]:
-        raise ValueError(f"a basis is k square matrices, an array (k, n, n); it has shape {basis.shape}.")
+        raise InputError(f"a basis is k square matrices, an array (k, n, n); it has shape {basis.shape}.")
     if np.linalg.matrix_rank(basis.reshape(len(basis), -1)) < len(basis):
-        raise ValueError(f"the {len(basis)} matrices of the basis are linearly dependent: give independent ones.")
+        raise InputError(f"the {len(basis)} matrices of the basis are linearly dependent: give independent ones.")
     bracket_of(basis)  # refuses what is no algebra
     rows = tuple(tuple(map(tuple, matrix.tolist())) for matrix in basis)
     return Group(name or f"a group of dimension {len(basis)}", rows, relations)

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import Invariant, System
@@ -22,7 +24,9 @@ from discrete_hamel.systems.groups.matrix_groups import Group
 SAME = 1e-10  # difference of structure constants that counts as none
 
 
-def system(group: Group, motion: Any, *, constraint: Any = None, side: str = "left", params: Any = None) -> "OnGroup":
+def system(
+    group: Group, motion: Any, *, constraint: Any = None, side: str = "left", params: PyTree = None
+) -> "OnGroup":
     """A system whose configuration is an element of the group, with its place: q are the entries of g that move.
 
         g' = g Omega (left),  g' = Omega g (right),  Omega = T xi,  <a, Omega> = 0          [QS] (2.15), (2.23), (5.4)
@@ -41,7 +45,13 @@ def system(group: Group, motion: Any, *, constraint: Any = None, side: str = "le
 
 
 def advected(
-    group: Group, motion: Callable, *, vectors: int = 1, constraint: Any = None, side: str = "left", params: Any = None
+    group: Group,
+    motion: Callable,
+    *,
+    vectors: int = 1,
+    constraint: Any = None,
+    side: str = "left",
+    params: PyTree = None,
 ) -> "OnGroup":
     """A system on a homogeneous space: q is gamma = g^-1 a (left) or g a (right), a vector a fixed where g is not.
 
@@ -58,25 +68,25 @@ def advected(
     True
     """
     if not callable(motion) or vectors < 1:
-        raise ValueError("a motion on a homogeneous space needs l(gamma, Omega) and vectors >= 1.")
+        raise InputError("a motion on a homogeneous space needs l(gamma, Omega) and vectors >= 1.")
     return _made(group, motion, constraint, side, params, vectors)
 
 
 def _made(group: Group, motion: Any, constraint: Any, side: str, params: Any, vectors: int) -> "OnGroup":
     if side not in ("left", "right"):
-        raise ValueError(f'side is {side!r}; it is "left", g\' = g Omega, or "right", g\' = Omega g.')
+        raise InputError(f'side is {side!r}; it is "left", g\' = g Omega, or "right", g\' = Omega g.')
     law, reduced = (motion, None) if callable(motion) else (None, motion)
     if isinstance(motion, EulerPoincareSuslov):
         if constraint is not None:
-            raise ValueError("an EulerPoincareSuslov has its own constraint: give none.")
+            raise InputError("an EulerPoincareSuslov has its own constraint: give none.")
         constraint = motion.constraint
     elif reduced is not None and not isinstance(motion, EulerPoincare):
         reduced = EulerPoincare(group.algebra, jnp.asarray(motion, float))
     if reduced is not None and not _same(reduced.algebra, group.algebra):
-        raise ValueError(f"the algebra of the {type(reduced).__name__} is not that of {group} in its basis.")
+        raise InputError(f"the algebra of the {type(reduced).__name__} is not that of {group} in its basis.")
     rows = None if constraint is None else jnp.atleast_2d(jnp.asarray(constraint, float))
     if rows is not None and rows.shape[1] != group.dimension:
-        raise ValueError(f"a covector on the algebra of {group} has {group.dimension} components, not {rows.shape[1]}.")
+        raise InputError(f"a covector on the algebra of {group} has {group.dimension} components, not {rows.shape[1]}.")
     return OnGroup(group, side, vectors, law, reduced, rows, params)
 
 
@@ -206,6 +216,6 @@ class OnGroup(System):
         if self.reduced is not None:
             self.reduced.check()
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Nothing: a group has no picture of its own."""
         return []

@@ -14,6 +14,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+
 HALVINGS = 3  # of h xi, so many times, before the series; undone by as many squarings
 DEGREE = 12  # of the series: |h xi|^13 / (8^13 13!) is below round-off for |h xi| up to 2
 FURTHEST = 2.0  # the norm of h xi, per step, up to which `exponential` is exact to round-off
@@ -82,7 +84,7 @@ def _on_group(system: Any) -> Any:
     inner = system
     while not hasattr(inner, "missed_by"):
         if not hasattr(inner, "system"):
-            raise ValueError(
+            raise InputError(
                 f"a retraction reconstructs a motion on a group; {type(system).__name__} is on none: make it by "
                 "dh.groups.system or dh.groups.advected."
             )

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes
@@ -51,7 +52,7 @@ class WithConstraints(Wrapper):
     @property
     def rank(self) -> Any:
         if self.choice is None:
-            raise ValueError("how many velocities stay free is known once the system is at a point: system.at(q).rank")
+            raise InputError("how many velocities stay free is known once the system is at a point: system.at(q).rank")
         return len(self.choice.free)
 
     @property
@@ -72,17 +73,17 @@ class WithConstraints(Wrapper):
         if self.choice is not None:
             return self
         if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
-            raise ValueError(
+            raise InputError(
                 "the frame adapted to a(q) is chosen at a point, by numbers, and this q or a parameter is traced by "
                 "jax (jit, grad or vmap). Choose it first, outside: system = system.at(q0)."
             )
         ready = self.replace(system=self.system.at(jnp.asarray(q, float)))
         rows, m = np.asarray(_rows(ready, probes(np.asarray(q, float)))), ready.system.rank
         if rows.ndim != 3 or rows.shape[2] != m:
-            raise ValueError(f"a(q) must be k x {m}, one row a constraint on {m} velocities; got {rows.shape[1:]}.")
+            raise InputError(f"a(q) must be k x {m}, one row a constraint on {m} velocities; got {rows.shape[1:]}.")
         b = np.zeros(rows.shape[1]) if self.b is None else np.asarray(call(self.b, self.params, jnp.asarray(q)))
         if b.shape != rows.shape[1:2]:
-            raise ValueError(f"b(q) must have shape ({rows.shape[1]},), one number a row of a(q); got {b.shape}.")
+            raise InputError(f"b(q) must have shape ({rows.shape[1]},), one number a row of a(q); got {b.shape}.")
         return ready.replace(choice=adapted(rows, b))
 
     def transition(self, q: Array) -> Array:
