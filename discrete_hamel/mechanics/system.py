@@ -183,7 +183,7 @@ class System(Pytree):
     def check(self) -> None:
         """Refuse impossible parameters with a sentence; called before a run, with concrete values."""
 
-    def rows(self, q: Array, z: Array) -> Array:  # noqa: ARG002
+    def rows(self, q: Array, z: Array) -> Array:
         """What vanishes of (q, z) on the constraint, where not all z are allowed; of systems that have no frame."""
         return jnp.zeros(0)
 

@@ -51,22 +51,22 @@ class NonlinearInTime(Wrapper):
 
     def velocity(self, q: Array, z: Array) -> Array:
         """psi(q, z) without the driven, and t' = 1."""
-        return jnp.append(self.system.velocity(self.whole(q), z)[self._others(q)], 1.0)  # type: ignore[attr-defined]
+        return jnp.append(self.system.velocity(self.whole(q), z)[self._others(q)], 1.0)
 
     def rows(self, q: Array, z: Array) -> Array:
         whole, rate = self._beneath(q, jnp.zeros_like(q).at[-1].set(1.0))
-        inner = self.system.rows(whole, z)  # type: ignore[attr-defined]
+        inner = self.system.rows(whole, z)
         if not self.driven:
             return inner
         driven = jnp.array(self.driven, int)
-        missed = self.system.velocity(whole, z)[driven] - rate[driven]  # type: ignore[attr-defined]
+        missed = self.system.velocity(whole, z)[driven] - rate[driven]
         return jnp.concatenate([inner, missed])
 
     def z_of(self, q: Array, v: Array) -> Any:
         return self.system.z_of(*self._beneath(q, v))  # type: ignore[attr-defined]
 
     def check_state(self, q: Array, z: Array) -> None:
-        self.system.check_state(self.whole(q), z)  # type: ignore[attr-defined]
+        self.system.check_state(self.whole(q), z)
 
     def lagrangian(self, q: Array, v: Array) -> Array:  # v = qdot here
         return self.system.lagrangian(*self._beneath(q, v))
