@@ -20,6 +20,9 @@ def nonlinear_data(system: Any, q: Array, z: Array | None, v: Array | None, conc
     if v is not None:
         _length("v", v, len(q))
     system = system.at(q)
+    known = None if v is None or not concrete else system.z_of(q, v)
+    if known is not None:
+        system.check_state(q, known)  # before anything is made of what it refuses
     _shapes(system, q)
     if v is None:
         assert z is not None
@@ -31,10 +34,11 @@ def nonlinear_data(system: Any, q: Array, z: Array | None, v: Array | None, conc
         z = gibbs_appell.quasivelocities(system, q, v)
     if not concrete:
         return system, q, z
+    if known is None:
+        system.check_state(q, z)
     _finite(system, q, z)
     if v is not None:
         _reached(system, q, z, np.asarray(v))
-    system.check_state(q, z)
     refuse_singular(system, q, z)
     return system, q, z
 
@@ -48,7 +52,7 @@ def _shapes(system: Any, q: Array) -> None:
     m: Any = getattr(system, "rank", None)
     n = len(q)
     counts = isinstance(m, int | np.integer) and not isinstance(m, bool) and m >= 1
-    if not counts or m > n + jax.eval_shape(system.rows, q, jnp.zeros(m)).shape[0]:
+    if not counts or m > n + sum(jax.eval_shape(system.rows, q, jnp.zeros(m)).shape):
         raise InputError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
     z, v = jnp.zeros(m), jnp.zeros(n)
     refuse_shape("velocity(q, z)", (n,), f"n = {n}, m = {m}", system.velocity, q, z)
