@@ -130,6 +130,7 @@ def test_written_without_a_frame_a_sleigh_has_the_spectrum_of_the_sleigh():
     np.testing.assert_allclose(dh.spectrum(same, q, xi).rates, dh.spectrum(sleigh, q, xi).rates, atol=1e-9)
 
 
+MADE = put_on()  # one, so that it is compiled once
 few = settings(deadline=None, max_examples=15)
 three = st.lists(st.floats(-2, 2, allow_nan=False, allow_subnormal=False), min_size=3, max_size=3).map(np.array)
 G, FIELD = jax.jit(dh.compulsion), jax.jit(dh.vector_field)
@@ -140,7 +141,7 @@ G, FIELD = jax.jit(dh.compulsion), jax.jit(dh.vector_field)
 def test_the_motion_has_least_compulsion(z, other):
     """[BE] Theorem 4: beside accelerations with other rates of z, by their excess in the metric."""
     z = z + np.array([2.5, 0, 0])
-    system, q = put_on().system, np.array(Q)
+    system, q = MADE.system, np.array(Q)
     rates = FIELD(system, q, z)[1]
     v = parallel(q, jnp.array(z))
     along = jax.jacfwd(parallel, 1)(q, jnp.array(z))
@@ -167,7 +168,7 @@ def test_compulsion_of_a_sleigh_and_by_the_other_formula():
 def test_gibbs_and_appells_function_gives_the_motion(name):
     """[BE] 7: dS/d rates = the forces along the same directions; S itself is [BE]'s for two points."""
     if name == "points":
-        system, q, xi = put_on(), jnp.array(Q), jnp.array(Z)
+        system, q, xi = MADE, jnp.array(Q), jnp.array(Z)
         along = jax.jacfwd(parallel, 1)(q, xi)
         bare, rates = dh.nonlinear(kinetic, parallel, 3), jnp.array([0.3, -0.2, 0.7])
         printed = 0.5 * sum(r**2 + (u * rates[2]) ** 2 for r, u in zip(rates[:2], xi[:2], strict=True))
