@@ -6,6 +6,7 @@ picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do t
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, ClassVar, Unpack
 
 import jax
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
@@ -34,7 +35,7 @@ def from_quasivelocities(
     params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
-    """A system from l(q, xi) and frame(q); force(q, xi) is an n-covector in the frame.
+    """A system from l(q, xi) and frame(q), with structure(q), slip(q) and force(q, xi) as in `System`, if given.
 
     `params`, any pytree, is passed as last argument to each function, so that its values are traced, not baked in.
     Names, units, symmetries, invariants and shapes are given as to all constructors (`description.Words`):
@@ -61,7 +62,7 @@ def from_velocities(
     params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
-    """A system from L(q, qdot) and frame(q); force(q, qdot) is a covector in coordinates.
+    """A system from L(q, qdot), frame(q), its rank and slip(q); force(q, qdot) is a covector in coordinates.
 
     `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes
     are given as to `from_quasivelocities`.
@@ -132,7 +133,7 @@ class FromQuasivelocities(DescribedSystem):
     structure_of: Callable | None = static(default=None)
     slip_of: Callable | None = static(default=None)
     force_of: Callable | None = static(default=None)
-    params: Any = None
+    params: PyTree = None
     description: Description = static(default=NOTHING)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
@@ -167,7 +168,7 @@ class FromVelocities(DescribedSystem):
     frame_of: Callable
     slip_of: Callable | None = static(default=None)
     force_of: Callable | None = static(default=None)
-    params: Any = None
+    params: PyTree = None
     description: Description = static(default=NOTHING)
 
     def in_velocities(self, q: Array, v: Array) -> Array:
@@ -192,7 +193,7 @@ class FromConstraints(DescribedSystem):
 
     L_of: Callable
     A_of: Callable
-    b_of: Any = static(default=None)
+    b_of: Callable | None = static(default=None)
     force_of: Callable | None = static(default=None)
     params: Any = None
     description: Description = static(default=NOTHING)
@@ -203,7 +204,7 @@ class FromConstraints(DescribedSystem):
     held_rows: ClassVar[Any] = ()  # the rows of A that are the rates of `positions`, which are kept at nodes
 
     @property
-    def rank(self) -> Any:
+    def rank(self) -> int:
         if self.choice is None:
             raise InputError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
         return len(self.choice.free)
@@ -277,8 +278,8 @@ class FromConstraints(DescribedSystem):
 
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
-        ready: Any = self.at(q)
-        return ready.choice.fields(self._rows(q))
+        ready = self.at(q)
+        return ready.choice.fields(self._rows(q))  # type: ignore[attr-defined]
 
     def components(self, q: Array, v: Array) -> Array:
         """xi^D of a velocity with A v = b, or of a matrix of such columns with A v = 0 if b is none."""
@@ -290,8 +291,8 @@ class FromConstraints(DescribedSystem):
         return self.in_velocities(q, self.frame(q) @ xi)
 
     def frame(self, q: Array) -> Array:
-        ready: Any = self.at(q)
-        return ready.choice.frame(self._rows(q))
+        ready = self.at(q)
+        return ready.choice.frame(self._rows(q))  # type: ignore[attr-defined]
 
     def slip(self, q: Array) -> Array:
         if self.b_of is None:
@@ -305,20 +306,30 @@ class FromConstraints(DescribedSystem):
         return self.choice.margin(self._rows(q))
 
 
+ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
 @jax.jit
 def _slip(system: FromConstraints, q: Array) -> Array:
     return system.slip(q)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _one_forms(system: FromConstraints, q: Array) -> Array:
     return jax.vmap(system.one_forms)(q)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _inertias(system: FromConstraints, q: Array) -> Array:
     """d2L/dv_i dv_i at rest: what a unit of each coordinate weighs."""
-    return jnp.diag(jax.hessian(system.in_velocities, 1)(q, jnp.zeros_like(q)))
+
+    def along(line: Array) -> Array:
+        def slope(v: Array) -> Array:
+            return jax.jvp(lambda v: system.in_velocities(q, v), (v,), (line,))[1]
+
+        return jax.jvp(slope, (jnp.zeros_like(q),), (line,))[1]
+
+    return jax.vmap(along)(jnp.eye(len(q)))
 
 
 def _weights(inertias: Array) -> Array:
@@ -337,7 +348,7 @@ def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
     return psi.T @ _sized(covector, q, "force(q, qdot)", "coordinate")
 
 
-def _sized(force: Any, like: Array, name: str, each: str) -> Array:
+def _sized(force: ArrayLike, like: Array, name: str, each: str) -> Array:
     force = jnp.asarray(force)
     if force.shape != like.shape:
         raise InputError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")

@@ -4,7 +4,7 @@ What makes them from C(q, v) = 0 is in `systems/implicit_constraints.py`.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn, Unpack
+from typing import ClassVar, NoReturn, Unpack
 
 import jax.numpy as jnp
 from jax import Array
@@ -50,7 +50,7 @@ class NonlinearSystem(System):
         """Non-conservative force, a covector in coordinates."""
         return jnp.zeros_like(v)
 
-    def z_of(self, q: Array, v: Array) -> Any:  # noqa: ARG002
+    def z_of(self, q: Array, v: Array) -> Array | None:  # noqa: ARG002
         """z with psi(q, z) = v in closed form, or None, and it is searched for."""
         return None
 
@@ -88,7 +88,7 @@ def nonlinear(
     params: PyTree = None,
     **description: Unpack[Words],
 ) -> NonlinearSystem:
-    """A system from L(q, qdot) and velocities qdot = psi(q, z), z in R^m; force(q, qdot) is a covector in coordinates.
+    """A system from L(q, qdot) and velocity(q, z) = qdot, z in R^m; force(q, qdot) is a covector in coordinates.
 
     `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes are
     given as to `from_quasivelocities`, z in the place of xi.   [BE] Theorem 1

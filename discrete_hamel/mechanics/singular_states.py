@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import FrameDegenerates, InputError, RunFailed, SingularState
 from discrete_hamel.mechanics.gibbs_appell import directions, inertia, slopes, vector_field
 from discrete_hamel.mechanics.system import System
@@ -22,7 +23,7 @@ FEW_STEPS_LEFT = 0.2  # margin at which a step that failed has probably failed f
 POINTS = np.linspace(0.0, 1.0, 65)
 
 
-def refuse_singular(system: Any, q: Array, z: Array) -> None:
+def refuse_singular(system: System, q: Array, z: Array) -> None:
     """A sentence if psi_z, or the inertia on it, is singular at this state."""
     psi_z = np.asarray(_ranked(system, q, z))
     lost = _lost_direction(psi_z)
@@ -48,7 +49,7 @@ def _lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     return None if full else right[-1] / scale
 
 
-def _sentence(system: Any, psi_z: np.ndarray, lost: np.ndarray, q: Any, z: Any) -> str:
+def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: Array) -> str:
     if jax.eval_shape(system.rows, q, z).shape[0]:
         rows = " + ".join(f"{w:.3g} row {i}" for i, w in enumerate(lost / np.max(np.abs(lost))) if abs(w) > 1e-3)
         place = [np.array2string(np.asarray(a), precision=6, separator=", ") for a in (q, z)]
@@ -69,11 +70,11 @@ def _sentence(system: Any, psi_z: np.ndarray, lost: np.ndarray, q: Any, z: Any) 
 
 
 @jax.jit
-def _directions(system: Any, q: Array, z: Array) -> Array:
+def _directions(system: System, q: Array, z: Array) -> Array:
     return jax.vmap(lambda q, z: _ranked(system, q, z))(q, z)
 
 
-def _ranked(system: Any, q: Array, z: Array) -> Array:
+def _ranked(system: System, q: Array, z: Array) -> Array:
     """What has full rank wherever the velocities allowed have a tangent: psi_z, or the slopes of rows as columns."""
     k = slopes(system, q, z)
     return k.T if len(k) else directions(system, q, z)
@@ -137,7 +138,7 @@ _CHART_ENDS = (
 )
 
 
-def _encounter(system: Any, start: tuple, end: tuple, scale: np.ndarray, near: float) -> Any:
+def _encounter(system: System, start: tuple, end: tuple, scale: np.ndarray, near: float) -> tuple[float, str] | None:
     """Where between two nodes the least singular value of psi_z, scaled, is smallest, and the sentence about the state
     there; None if that value is not below `near`.
     """
@@ -157,7 +158,7 @@ def _encounter(system: Any, start: tuple, end: tuple, scale: np.ndarray, near: f
     return where, _sentence(system, there, np.linalg.svd(there)[2][-1] / scale[0], at_q, at_z)
 
 
-def explained(system: Any, q: Any, z: Any, h: float, where: str) -> RunFailed | None:
+def explained(system: System, q: ArrayLike, z: ArrayLike, h: float, where: str) -> RunFailed | None:
     """The failure of a step that Newton's method could not solve, where a singular state or the chart is the reason."""
     q, z = jnp.asarray(q), jnp.asarray(z)
     if getattr(system, "chart", None) is not None:

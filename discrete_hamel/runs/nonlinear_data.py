@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.singular_states import refuse_singular
 from discrete_hamel.runs.output_shapes import refuse_shape
@@ -73,7 +74,7 @@ def _finite(system: Any, q: Array, z: Array) -> None:
 FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", "dL/dq and the force")
 
 
-@jax.jit
+@interpreted
 def _facts(system: Any, q: Array, z: Array) -> tuple[Array, ...]:
     v = system.velocity(q, z)
     return (

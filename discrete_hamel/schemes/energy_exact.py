@@ -1,7 +1,5 @@
 """Exact energy: a discrete gradient on the almost-Poisson form of Hamel's equations."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -223,7 +221,7 @@ class NonlinearEnergyExact(Scheme):
     reference = "this library; Gonzalez, J. Nonlinear Sci. 6 (1996) 449; Benenti (2008), (45)"
     frameless = True
 
-    def start(self, system: Any, q: Array, xi: Array, h: Array) -> CompensatedState:
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> CompensatedState:
         if jax.eval_shape(system.rows, q, xi).shape[0]:
             raise InputError(
                 "EnergyExact needs velocities psi(q, z) for all z, and those of C(q, v) = 0 are not: take coordinates "
@@ -248,7 +246,7 @@ class NonlinearEnergyExact(Scheme):
         force = twist.T @ chord - twist @ chord - along_q + system.force(q, velocity)
         return jnp.concatenate([dz - h * jnp.linalg.solve(mass, psi_z.T @ force), dq - h * chord])
 
-    def _gradient(self, system: Any, state: Any, h: Array, dq: Array, dz: Array) -> tuple[Array, Array]:
+    def _gradient(self, system: System, state: CompensatedState, h: Array, dq: Array, dz: Array) -> tuple:
         """Dbar E = (along q, along z)."""
         fractions = jnp.asarray(self.gradient.points)[:, None]
         q, z = state.q[None] + fractions * dq[None], state.p[None] + fractions * dz[None]
@@ -265,7 +263,7 @@ class NonlinearEnergyExact(Scheme):
         return CompensatedState(sums[: len(dq)], sums[len(dq) :], middle, low), middle
 
 
-def _covector_rate(system: Any, q: Array, z: Array, velocity: Array) -> Array:
+def _covector_rate(system: System, q: Array, z: Array, velocity: Array) -> Array:
     """L_vv psi."""
     _, rate = jax.jvp(lambda v: jax.grad(system.lagrangian, 1)(q, v), (velocities(system, q, z),), (velocity,))
     return rate

@@ -1,6 +1,7 @@
 """Relative equilibria: motions that are orbits of a one-parameter group, of (H) and of a scheme's map."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -25,6 +26,7 @@ from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.steady_equations import Question, modulo_symmetry, nearest_group
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -159,6 +161,6 @@ def asked(
     return Question(select, system, scheme, h, len(q)), np.asarray(_started(system, scheme, h, x))
 
 
-@jax.jit
+@partial(interpreted, often=OFTEN)
 def _started(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
     return discrete_maps.started(system, scheme, h, x)

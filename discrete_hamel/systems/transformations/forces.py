@@ -9,7 +9,6 @@ as covectors in coordinates.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -86,7 +85,7 @@ class Forced(Wrapper):
     def force(self, q: Array, xi: Array) -> Array:
         return self.system.force(q, xi) + self.law(self._called, self.system, q, xi)
 
-    def _called(self, *arguments: Any) -> Array:
+    def _called(self, *arguments: Array) -> Array:
         last = () if self.params is None else (self.params,)
         return jnp.asarray(self.function(*arguments, *last))
 
