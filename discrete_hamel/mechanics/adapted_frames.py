@@ -9,7 +9,7 @@ velocities as xi^D has them solved for instead: a Graph for coordinates, else th
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -174,7 +174,7 @@ def wanted(one_forms: np.ndarray, b: np.ndarray, free: Any, coordinates: Sequenc
     return graph
 
 
-def named(free: Any, k: int, size: int, coordinates: Sequence[str]) -> Any:
+def named(free: Iterable[str | int] | Callable, k: int, size: int, coordinates: Sequence[str]) -> Graph | Stacked:
     """The same without a look at numbers, which jax may trace: of R(q) `Stacked`, of names or indices their Graph."""
     if callable(free):
         return Stacked(tuple(range(size - k)))

@@ -201,7 +201,9 @@ class FromConstraints(DescribedSystem):
     choice: Any = None
     weights: Any = None
 
-    held_rows: ClassVar[Any] = ()  # the rows of A that are the rates of `positions`, which are kept at nodes
+    held_rows: ClassVar[
+        tuple[int, ...]
+    ] = ()  # the rows of A that are the rates of `positions`, which are kept at nodes
 
     @property
     def rank(self) -> int:

@@ -3,8 +3,6 @@
 No motion is determined there. They are refused at the start of a run, and found at and between its nodes.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -111,7 +109,7 @@ def met_singular_state(
 
 
 @jax.jit
-def _margins(system: Any, q: Array, z: Array) -> Array:
+def _margins(system: System, q: Array, z: Array) -> Array:
     def margin(q: Array, z: Array) -> Array:
         return system.chart.margin(jax.jacfwd(system.constraint, 1)(q, system.velocity(q, z)))
 
@@ -119,7 +117,7 @@ def _margins(system: Any, q: Array, z: Array) -> Array:
 
 
 def left_chart(
-    system: Any, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int
+    system: System, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int
 ) -> FrameDegenerates | None:
     """A failure where the coordinates z that the library chose come to a fold; singular states of C are there too."""
     margins = np.asarray(_margins(system, q, z))

@@ -93,7 +93,7 @@ class System(Pytree):
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
     units: ClassVar[Mapping[str, str]] = {}  # by name: of coordinates, velocities, parameters, invariants; see units.py
     in_velocities: ClassVar[Any] = None  # L(q, v), where the Lagrangian is given so: then no frame has to be inverted
-    frameless: ClassVar[Any] = False  # qdot = psi(q, z), z in the place of xi, by the formulas of gibbs_appell.py
+    frameless: ClassVar[bool] = False  # qdot = psi(q, z), z in the place of xi, by the formulas of gibbs_appell.py
     clock: ClassVar[int | None] = None  # index of the coordinate that is time, t' = 1, if there is one
 
     def __init_subclass__(cls, **options: object) -> None:

@@ -1,7 +1,5 @@
 """What is asked of the initial state of a system with nonlinear constraints, before anything is traced."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,12 +9,15 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.singular_states import refuse_singular
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.output_shapes import refuse_shape
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size
 
 
-def nonlinear_data(system: Any, q: Array, z: Array | None, v: Array | None, concrete: bool) -> tuple[Any, Array, Array]:
+def nonlinear_data(
+    system: System, q: Array, z: Array | None, v: Array | None, concrete: bool
+) -> tuple[System, Array, Array]:
     """The system ready for a run, q, and z, checked; from z or from v = qdot."""
     if v is not None:
         _length("v", v, len(q))
@@ -49,8 +50,8 @@ def _length(name: str, value: Array, n: int) -> None:
         raise InputError(f"{name} has {len(value)} components, q has {n}; {name} is qdot, one component a coordinate.")
 
 
-def _shapes(system: Any, q: Array) -> None:
-    m: Any = getattr(system, "rank", None)
+def _shapes(system: System, q: Array) -> None:
+    m = getattr(system, "rank", None)
     n = len(q)
     counts = isinstance(m, int | np.integer) and not isinstance(m, bool) and m >= 1
     if not counts or m > n + sum(jax.eval_shape(system.rows, q, jnp.zeros(m)).shape):
@@ -61,7 +62,7 @@ def _shapes(system: Any, q: Array) -> None:
     refuse_shape("force(q, qdot)", (n,), f"n = {n}, m = {m}", system.force, q, v)
 
 
-def _finite(system: Any, q: Array, z: Array) -> None:
+def _finite(system: System, q: Array, z: Array) -> None:
     for name, value in zip(FACTS, _facts(system, q, z), strict=True):
         if not np.all(np.isfinite(value)):
             raise InputError(
@@ -75,7 +76,7 @@ FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", 
 
 
 @interpreted
-def _facts(system: Any, q: Array, z: Array) -> tuple[Array, ...]:
+def _facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
     v = system.velocity(q, z)
     return (
         v,
@@ -86,7 +87,7 @@ def _facts(system: Any, q: Array, z: Array) -> tuple[Array, ...]:
     )
 
 
-def _reached(system: Any, q: Array, z: Array, v: np.ndarray) -> None:
+def _reached(system: System, q: Array, z: Array, v: np.ndarray) -> None:
     miss = v - np.asarray(system.velocity(q, z))
     worst, size = int(np.argmax(np.abs(miss))), float(np.max(np.abs(v)))
     if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):

@@ -1,7 +1,6 @@
 """A tau-rule for constraints nonlinear in the velocities: exact at nodes and at tau-points."""
 
 from functools import partial
-from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
@@ -83,6 +82,6 @@ class NonlinearMidpoint(Scheme):
         return super().equation(system, row - m - n) + " at the next node"
 
 
-def _off(system: Any, slopes: Array, q: Array, z: Array) -> Any:
+def _off(system: System, slopes: Array, q: Array, z: Array) -> Array | float:
     """K^T rows(q, z)."""
     return slopes.T @ system.rows(q, z) if len(slopes) else 0.0

@@ -1,7 +1,7 @@
 """Systems whose positions are constrained, g(q) = 0, and perhaps their velocities too: from_holonomic."""
 
-from collections.abc import Callable
-from typing import Any, Unpack
+from collections.abc import Callable, Iterable
+from typing import Unpack
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.constructors import FromConstraints
@@ -28,8 +29,8 @@ def from_holonomic(
     A: Callable | None = None,
     b: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
-    free: Any = None,
+    params: PyTree = None,
+    free: Iterable[str | int] | Callable | None = None,
     **description: Unpack[Words],
 ) -> "FromHolonomic":
     """A system from L(q, qdot) whose positions satisfy g(q) = 0, and whose velocities may satisfy A(q) qdot = b(q).
@@ -38,8 +39,8 @@ def from_holonomic(
     A qdot = b at the tau-point; for g alone it is variational. g may have rows that others imply (a loop written in
     three dimensions): those independent at the start are kept, and the rank there has to be that of the places around.
     A start off g = 0 or a velocity across it is refused with the amount; `dh.project(system, q, v=v)` leads back.
-    `free` and what is said of the system are as to `from_constraints`: xi = (xi^D, Dg qdot, A qdot). `Rattle` takes it
-    too where there is no A; schemes that know only frames keep Dg qdot = 0, and drift off g = 0 by O(h^order).
+    `force(q, qdot)`, `free` and what is said of the system are as to `from_constraints`: xi = (xi^D, Dg qdot, A qdot).
+    `Rattle` takes it too where there is no A; schemes that know only frames keep Dg qdot = 0 and drift off g = 0.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> def L(q, v):                                                          # a bob on a rod of length 1
@@ -60,8 +61,8 @@ def from_holonomic(
 class FromHolonomic(FromConstraints):
     """See `from_holonomic`; `kept` are the rows of g that are independent, found by `at`."""
 
-    g_of: Any = static(default=None)
-    kept: Any = static(default=None)
+    g_of: Callable | None = static(default=None)
+    kept: tuple[int, ...] | None = static(default=None)
 
     def constraint(self, q: Array) -> Array:
         """g(q), all rows; what `Rattle` asks for."""

@@ -1,7 +1,7 @@
 """Constraints given as C(q, v) = 0, not linear in the velocities: from_nonlinear_constraints."""
 
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Unpack
 
 import jax
 import jax.numpy as jnp
@@ -9,9 +9,10 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
+from discrete_hamel._support.arrays import Coordinates, PyTree, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, call, described
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, call, described
 from discrete_hamel.mechanics.newton import newton
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -21,9 +22,9 @@ DEPENDENT = 1e-10  # share of the largest row's derivative below which a row add
 
 
 def from_nonlinear_constraints(
-    L: Callable, C: Callable, *, force: Callable | None = None, params: Any = None, **description: Unpack[Words]
+    L: Callable, C: Callable, *, force: Callable | None = None, params: PyTree = None, **description: Unpack[Words]
 ) -> NonlinearSystem:
-    """A system from L(q, qdot) and constraints C(q, qdot) = 0 with independent rows; z is qdot itself.
+    """A system from L(q, qdot), force(q, qdot) and constraints C(q, qdot) = 0 with independent rows; z is qdot itself.
 
     So there are no coordinates on the constraint that a motion could leave: it ends where C_v loses rank, at a state
     that is singular itself. `NonlinearMidpoint` keeps C = 0 at nodes and tau-points; Gauss and RungeKutta4, which only
@@ -64,14 +65,14 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
 
     L_of: Callable
     C_of: Callable
-    force_of: Any = static(default=None)
-    params: Any = None
-    description: Any = static(default=NOTHING)
-    chart: Any = None
-    size: Any = static(default=None)  # how many coordinates there are, known once there is a q
+    force_of: Callable | None = static(default=None)
+    params: PyTree = None
+    description: Description = static(default=NOTHING)
+    chart: Chart | None = None
+    size: int | None = static(default=None)  # how many coordinates there are, known once there is a q
 
     @property
-    def rank(self) -> Any:
+    def rank(self) -> int:
         if self.chart is None and self.size is None:
             raise InputError("the rank of a system from C(q, v) = 0 is known once it is at a point: system.at(q).rank")
         return self.size if self.chart is None else self.chart.tangent.shape[1]
@@ -84,7 +85,7 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
         value = call(self.C_of, self.params, q, v)
         return jnp.stack([jnp.asarray(row, float) for row in value]) if isinstance(value, list | tuple) else value
 
-    def around(self, q: Any, v: Any) -> "FromNonlinearConstraints":
+    def around(self, q: Coordinates, v: Velocities) -> "FromNonlinearConstraints":
         """The system with coordinates z about the state (q, v), where z = 0; a state off the constraint is refused."""
         if any(isinstance(a, jax.core.Tracer) for a in (q, v)):
             raise InputError("the coordinates z are chosen at a state, and this one is traced by jax: choose outside.")
@@ -111,7 +112,7 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
 
 
 @jax.custom_jvp
-def velocity_above(system: Any, q: Array, z: Array) -> Array:
+def velocity_above(system: System, q: Array, z: Array) -> Array:
     """v with C(q, v) = 0 and T^T (v - v_0) = z, by Newton's method from v_0 + T z; NaN where there is none."""
     guess = system.chart.base + system.chart.tangent @ z
     v, report = newton(lambda v: _equations(system, q, z, v), guess)
@@ -127,7 +128,7 @@ def _velocity_above_jvp(primals: tuple, tangents: tuple) -> tuple[Array, Array]:
     return v, -jnp.linalg.solve(jax.jacfwd(_equations, 3)(system, q, z, v), change)
 
 
-def _equations(system: Any, q: Array, z: Array, v: Array) -> Array:
+def _equations(system: System, q: Array, z: Array, v: Array) -> Array:
     return jnp.concatenate([system.constraint(q, v), system.chart.coordinates(v) - z])
 
 

@@ -1,18 +1,19 @@
 """Gauss' principle and Gibbs and Appell's function: the equations of motion as a minimum over accelerations."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.lagrangian import momentum_and_force
 
 
-def compulsion(system: System, q: Any, v: Any, a: Any) -> Array:
+def compulsion(system: System, q: Coordinates, v: Velocities, a: Velocities) -> Array:
     """Gauss' G(a) = (1/2) (a - a_free)^T L_vv (a - a_free), a_free = L_vv^{-1} (L_q + f - L_vq v).   [BE] (37)
 
     Of all accelerations a = qddot that the constraint allows at (q, v), linear in the velocities or not, the motion has
@@ -31,7 +32,7 @@ def compulsion(system: System, q: Any, v: Any, a: Any) -> Array:
     return 0.5 * off @ metric @ off
 
 
-def gibbs_appell(system: System, q: Any, xi: Any, rates: Any) -> Array:
+def gibbs_appell(system: System, q: Coordinates, xi: Quasivelocities, rates: Quasivelocities) -> Array:
     """Gibbs and Appell's S(q, xi, xidot), the energy of accelerations: qddot follows from xi and its rates.   [BE] 7
 
         S = (1/2) (a - a_0)^T L_vv (a - a_0),   a_0 the acceleration without forces, V(q) = -L(q, 0) and f left out
@@ -62,7 +63,7 @@ def acceleration(system: System, q: Array, xi: Array, rates: Array) -> tuple[Arr
     return v, a
 
 
-def _in_velocities(system: Any) -> Any:
+def _in_velocities(system: System) -> Callable[[Array, Array], Array]:
     """L(q, v)."""
     if system.frameless:
         return system.lagrangian
@@ -71,7 +72,7 @@ def _in_velocities(system: Any) -> Any:
     return lambda q, v: system.lagrangian(q, jnp.linalg.solve(system.frame(q), v))
 
 
-def _forces(system: Any, q: Array, v: Array) -> Array:
+def _forces(system: System, q: Array, v: Array) -> Array:
     """f, a covector in coordinates."""
     if system.frameless:
         return system.force(q, v)
@@ -84,7 +85,7 @@ def _forces(system: Any, q: Array, v: Array) -> Array:
     return force - jax.grad(_in_velocities(system))(q, v)
 
 
-def _balance(system: Any, q: Array, v: Array) -> tuple[Array, Array]:
+def _balance(system: System, q: Array, v: Array) -> tuple[Array, Array]:
     """L_vv, and L_q + f - L_vq v."""
     forces, of = _forces(system, q, v), jax.grad(_in_velocities(system), (0, 1))
     _, drift = jax.jvp(lambda q: of(q, v)[1], (q,), (v,))

@@ -1,13 +1,14 @@
 """The linearised motion with inputs, of the flow and of a scheme's step: what a controller is designed by."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.equilibria.relative_equilibria import asked
@@ -28,14 +29,14 @@ class Linearised(NamedTuple):
 
 def linearise(
     system: System,
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     *,
-    v: Any = None,
+    v: Velocities | None = None,
     inputs: Callable | None = None,
-    u: Any = (),
+    u: ArrayLike = (),
     scheme: Scheme | None = None,
-    h: Any = None,
+    h: Scalar | None = None,
 ) -> Linearised:
     """A and B of the motion about a state, in x = (q, xi^D); with a scheme and h those of its step, u held over it.
 
@@ -67,7 +68,7 @@ def linearise(
     return Linearised(np.asarray(a), np.asarray(b), np.asarray(rate))
 
 
-def _with(system: Any, u: Array) -> Any:
+def _with(system: System, u: Array) -> System:
     return system.replace(params=u) if len(u) else system
 
 
@@ -80,7 +81,7 @@ def _flow(system: System, x: Array, u: Array) -> tuple[Array, tuple[Array, Array
 
 
 @jax.jit
-def _step(system: System, scheme: Any, h: Array, x: Array, q: Array, u: Array) -> tuple[Array, tuple[Array, Array]]:
+def _step(system: System, scheme: Scheme, h: Array, x: Array, q: Array, u: Array) -> tuple[Array, tuple[Array, Array]]:
     def after(x: Array, u: Array) -> Array:
         return discrete_maps.one_step(_with(system, u), scheme, h, x, len(q))[0]
 

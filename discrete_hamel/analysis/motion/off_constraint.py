@@ -1,7 +1,5 @@
 """How far the chords of a discrete motion are from the constraint."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -21,7 +19,7 @@ def constraint_residual(run: Trajectory) -> float:
 
 
 @jax.jit
-def _off_velocities(system: Any, starts: Array, ends: Array, h: Array, xi_mid: Array) -> Array:
+def _off_velocities(system: System, starts: Array, ends: Array, h: Array, xi_mid: Array) -> Array:
     def off(start: Array, end: Array, h: Array, z: Array) -> Array:
         q, chord = (start + end) / 2, (end - start) / h
         for _ in range(4):  # Gauss and Newton's iteration for the nearest psi(q, z); z is close

@@ -77,7 +77,7 @@ def _traced(name: str, *thing_and_arguments: PyTree) -> str:
     return _digest(name, structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves))
 
 
-def _functions(system: Any, q: Array, xi: Array) -> dict[str, tuple]:
+def _functions(system: System, q: Array, xi: Array) -> dict[str, tuple]:
     """What makes a system: its functions, and arguments to trace them with."""
     if system.frameless:
         curved: dict[str, tuple] = {"lagrangian": (q, q), "velocity": (q, xi), "force": (q, q)}

@@ -1,13 +1,13 @@
 """Time as a coordinate, and prescribed coordinates, where constraints are nonlinear in the velocities."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import System, Wrapper
@@ -22,7 +22,7 @@ class NonlinearInTime(Wrapper):
     system: System
     driven: tuple[int, ...] = static(default=())
     paths: tuple[Callable, ...] = static(default=())
-    params: Any = None
+    params: PyTree = None
 
     clock = -1
 
@@ -62,7 +62,7 @@ class NonlinearInTime(Wrapper):
         missed = self.system.velocity(whole, z)[driven] - rate[driven]
         return jnp.concatenate([inner, missed])
 
-    def z_of(self, q: Array, v: Array) -> Any:
+    def z_of(self, q: Array, v: Array) -> Array | None:
         return self.system.z_of(*self._beneath(q, v))  # type: ignore[attr-defined]
 
     def check_state(self, q: Array, z: Array) -> None:
@@ -77,6 +77,6 @@ class NonlinearInTime(Wrapper):
     def check_start(self, q: Array) -> None:
         self.system.check_start(self.whole(q))
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array) -> list[np.ndarray]:
         """What is drawn of it."""
         return self.system.shapes(self.whole(jnp.asarray(q, float)))  # type: ignore[attr-defined]

@@ -1,15 +1,15 @@
 """Further constraints on a system, by rows in the terms of its own frame: Hamel's equations with multipliers."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
-from discrete_hamel._support.pytrees import static
+from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes
 from discrete_hamel.mechanics.description import call
@@ -17,7 +17,7 @@ from discrete_hamel.mechanics.nonlinear import need_frame
 from discrete_hamel.mechanics.system import System, Wrapper
 
 
-def with_constraints(system: System, a: Callable, *, b: Callable | None = None, params: Any = None) -> System:
+def with_constraints(system: System, a: Callable, *, b: Callable | None = None, params: PyTree = None) -> System:
     """The system with a(q) xi^D = b(q) besides: a is k x m, in the quasi-velocities of the system's own frame.
 
         d/dt mu_j = F_j + lambda_s a^s_j,   a(q) xi^D = b(q)                                          [QS] 3.3
@@ -43,14 +43,14 @@ class WithConstraints(Wrapper):
 
     system: System
     a: Callable
-    b: Any = static(default=None)
-    params: Any = None
-    choice: Any = None
+    b: Callable | None = static(default=None)
+    params: PyTree = None
+    choice: Pytree | None = None
 
     same_motion = False  # type: ignore[assignment]
 
     @property
-    def rank(self) -> Any:
+    def rank(self) -> int:
         if self.choice is None:
             raise InputError("how many velocities stay free is known once the system is at a point: system.at(q).rank")
         return len(self.choice.free)
@@ -100,7 +100,7 @@ class WithConstraints(Wrapper):
         return self.system.lagrangian(q, self.transition(q) @ xi)
 
     @property
-    def in_velocities(self) -> Any:
+    def in_velocities(self) -> Callable | None:
         return self.system.in_velocities
 
     def frame(self, q: Array) -> Array:
