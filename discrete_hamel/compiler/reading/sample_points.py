@@ -10,8 +10,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
 
 STEP = 0.05
 
@@ -24,8 +28,12 @@ def sample_points(system: Any, scheme: Any, q: Any, xi: Any, h: Any, count: int 
         offered = _offered(mechanics) if k == 0 else {}
         place, velocity = (_number(a, draw, offered.get(name)) for name, a in (("q", q), ("xi", xi)))
         length = jnp.asarray(STEP, h.dtype) if _traced(h) else h
-        velocity = hamel.full(mechanics, place, velocity[: mechanics.rank])
-        yield mechanics, rule, rule.start(mechanics, place, velocity, length), length
+        yield mechanics, rule, _started(mechanics, rule, place, velocity, length), length
+
+
+@interpreted
+def _started(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Any:
+    return scheme.start(system, q, hamel.full(system, q, xi[: system.rank]), h)
 
 
 def _traced(leaf: Any) -> bool:
