@@ -45,7 +45,7 @@ def evaluated(graph: Graph, outputs: Sequence[int], given: Mapping[int, float]) 
         if index not in values:
             number = graph.value(index)
             operands = [values[a] for a in graph.operands(index)]
-            values[index] = NUMBERS[graph.nodes[index][0]](*operands) if number is None else number
+            values[index] = float(NUMBERS[graph.nodes[index][0]](*operands)) if number is None else number
     return np.array([values[o] for o in outputs], float)
 
 
