@@ -1,6 +1,6 @@
 """Systems of mass points, from where they are: the principle of d'Alembert in coordinates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.constructors import from_constraints, from_velocities
 from discrete_hamel.mechanics.description import Words
@@ -16,15 +17,15 @@ from discrete_hamel.mechanics.system import Invariant, System
 
 
 def from_points(
-    masses: Any,
+    masses: ArrayLike,
     positions: Callable,
     *,
     potential: Callable | None = None,
     force: Callable | None = None,
     A: Callable | None = None,
     C: Callable | None = None,
-    free: Any = None,
-    params: Any = None,
+    free: Callable | Iterable[str | int] | None = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
     """k mass points at positions(q), k x d, which obey sum_i <m_i r_i'' - f_i, delta r_i> = 0.   [BE] (1), (2)
@@ -47,7 +48,7 @@ def from_points(
         raise InputError("the velocities are constrained by A(q) qdot = 0 or by C(q, qdot) = 0; put all rows into C.")
     if A is None and free is not None:
         raise InputError("free says which velocities are xi where A constrains them; without A all of them are free.")
-    held = {"masses": jnp.asarray(masses, float), "params": params}
+    held: dict[str, Any] = {"masses": jnp.asarray(masses, float), "params": params}
     if held["masses"].ndim != 1:
         raise InputError(f"masses are one number a point; got shape {held['masses'].shape}.")
     own = params is not None
@@ -123,7 +124,7 @@ class _PulledBack:
         return back(f)[0]
 
 
-def _with_own(value: Any, own: bool) -> Any:
+def _with_own(value: object, own: bool) -> object:
     """A word of the description, with its functions taking what the system holds."""
     if isinstance(value, Invariant):
         return Invariant(_Own(value.function, own), value.kept, value.assumes)
