@@ -80,7 +80,7 @@ class Reflections(Pytree):
 
 def reflected(rows: Array, axes: Sequence[int], signs: Sequence[float] | None = None) -> tuple[Array, list[Array]]:
     """H = H_1 ... H_k, Householder's reflections of the rows, one after another, to -sign_r e_(axis_r), by default with
-    the signs of the rows, which jump where one has no such component; and the mirrors' normals, 0 where one degenerates and 2 long at most.
+    the signs of the rows, which jump where one has no such component; and the mirrors' normals, 0 where H degenerates.
     """
     h, mirrors = jnp.eye(rows.shape[1]), []
     for r, axis in enumerate(axes):
