@@ -17,7 +17,7 @@ from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 STEP = 0.05
 
@@ -34,7 +34,7 @@ def sample_points(system: System, scheme: Scheme, q: Array, xi: Array, h: Array,
 
 
 @interpreted
-def _started(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Any:
+def _started(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> State:
     return scheme.start(system, q, hamel.full(system, q, xi[: system.rank]), h)
 
 
