@@ -24,16 +24,25 @@ class Contact(Pytree):
 
     words: ClassVar[tuple[str, ...]] = ()
     gap_count: ClassVar[int] = 0
+    unit: ClassVar[str] = "m/s"  # of the slips
+    bears: ClassVar[bool] = False  # whether its first gap is a height above the ground, less what does not depend on z
 
     def bodies(self) -> tuple[str, ...]:
         """The names of the bodies."""
         return (self.on,)
 
-    def gaps(self, *motions: Motion) -> Array:
+    def seen(self, tree: Any, q: Array, xi: Array, motion: Motion) -> list[Any]:  # Gear looks at them
+        """What gaps and slips are told: the motions of the bodies."""
+        return [motion.of(tree.names.index(name)) for name in self.bodies()]
+
+    def check(self, *motions: Any) -> None:
+        """Refuse what cannot be, with a sentence, where things touch."""
+
+    def gaps(self, *motions: Any) -> Array:
         """Distances, m, which are zero: lengths at which things touch."""
         return jnp.zeros(0)
 
-    def slips(self, *motions: Motion) -> Array:
+    def slips(self, *motions: Any) -> Array:
         """Velocities, m/s, which are zero."""
         raise NotImplementedError
 
@@ -53,8 +62,9 @@ class Wheel(Contact):
     tyre: Any = 0.0  # m, radius of the tyre
     axle: str = "y"
 
-    words = ("along", "across", "up")
+    words: ClassVar[tuple[str, ...]] = ("along", "across", "up")
     gap_count = 1
+    bears = True
 
     def gaps(self, *motions: Motion) -> Array:
         (wheel,) = motions
@@ -74,6 +84,26 @@ class Wheel(Contact):
         return axle, jnp.sqrt(axle[0] ** 2 + axle[1] ** 2)
 
 
+class OmniWheel(Wheel):
+    """A wheel with rollers on its rim, on the plane z = 0: it holds along one line only, and rolls freely across it.
+
+    What is held is the velocity along the axis of the roller that touches the ground. These axes make the angle
+    `rollers` with the axle: pi / 2 is an omnidirectional wheel, pi / 4 and -pi / 4 are Mecanum wheels.
+    """
+
+    on: str
+    radius: Any  # m
+    rollers: Any = float(np.pi / 2)  # rad, of the rollers' axes against the axle
+    tyre: Any = 0.0  # m, radius of the tyre
+    axle: str = "y"
+
+    words = ("along its roller", "up")
+
+    def slips(self, *motions: Motion) -> Array:
+        along, across, up = super().slips(*motions)
+        return jnp.stack([jnp.sin(self.rollers) * along + jnp.cos(self.rollers) * across, up])
+
+
 class RollingBall(Contact):
     """A ball that rolls on the plane z = 0 without slipping; it may pivot. The body's origin is its middle."""
 
@@ -82,6 +112,7 @@ class RollingBall(Contact):
 
     words = ("in x", "in y", "up")
     gap_count = 1
+    bears = True
 
     def gaps(self, *motions: Motion) -> Array:
         (ball,) = motions
@@ -130,6 +161,38 @@ class Pin(Contact):
     def slips(self, *motions: Motion) -> Array:
         one, other = motions
         return velocity_at(one, jnp.asarray(self.at)) - velocity_at(other, jnp.asarray(self.there))
+
+
+class Gear(Contact):
+    """Two joints that turn, or slide, together: q_on = ratio q_to + shift, as meshing wheels, racks and pulleys do.
+
+    `ratio` is negative where they turn against one another, and in m/rad between a slide and a hinge. The joints are
+    those of the bodies named, each with one axis. Rows that do not change are kept to round-off.
+    """
+
+    on: str
+    to: str
+    ratio: Any = 1.0
+    shift: Any = 0.0  # rad or m
+
+    words = ("gear",)
+    gap_count = 1
+    unit = ""
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.on, self.to)
+
+    def seen(self, tree: Any, q: Array, xi: Array, motion: Motion) -> list[Any]:
+        """Coordinate and rate of each joint."""
+        return [tuple(a[k] for a, k in zip((q, xi), tree.place_of(name), strict=True)) for name in self.bodies()]
+
+    def gaps(self, *joints: Any) -> Array:
+        (one, _), (other, _) = joints
+        return (one - self.ratio * other - self.shift)[None]
+
+    def slips(self, *joints: Any) -> Array:
+        (_, one), (_, other) = joints
+        return (one - self.ratio * other)[None]
 
 
 def velocity_at(body: Motion, point: Array) -> Array:

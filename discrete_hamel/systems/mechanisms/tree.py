@@ -103,6 +103,16 @@ class Mechanism(System):
             xi = xi_ends[bodies][:, None] - len(joint.velocities) + np.arange(len(joint.velocities))
             yield Group(joint, own, turned, bodies, q, xi)
 
+    def place_of(self, name: str) -> tuple[int, int]:
+        """Where the coordinate and the rate of a body's joint, one of one axis, stand in q and xi."""
+        body = self.names.index(name)
+        if len(self.joints[body].coordinates) != 1:
+            raise ValueError(
+                f"the joint of {name!r} is a {self.joints[body].__name__}: a gear needs one with one axis."
+            )
+        before = self.joints[: body + 1]
+        return sum(len(joint.coordinates) for joint in before) - 1, sum(len(joint.velocities) for joint in before) - 1
+
     # Kinematics.
 
     def frame(self, q: Array) -> Array:
