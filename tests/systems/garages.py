@@ -84,12 +84,11 @@ def bicycle(s):
     )  # fmt: skip
 
 
-# By name: the mechanism of a system, and the order in which its coordinates are the system's.
+# By name (the bicycle: test_bicycle.py, test_rolling_mechanisms.py, benchmarks/bicycle_three_ways.py): the mechanism of a system, and the order in which its coordinates are the system's.
 BUILT = {
     "DifferentialDrive": (differential_drive, [0, 1, 2, 3, 4, 5, 6]),
     "OmniBase": (omni_base, [0, 1, 2, 3, 4, 5]),
     "TwoWheeledBalancer": (balancer, [0, 1, 2, 3, 4, 5]),
     "Unicycle": (on_one_wheel, [0, 1, 2, 3, 4, 5, 6]),
     "Monocycle": (on_one_wheel, [0, 1, 2, 3, 4, 5]),
-    "WhippleBicycle": (bicycle, [2, 0, 1, 3, 4, 6, 5, 7]),
 }

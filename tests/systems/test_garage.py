@@ -27,15 +27,17 @@ def facts(system, q, xi):
         by_q, by_xi = jax.grad(invariant.function, (0, 1))(q, xi)
         terms = jnp.concatenate([by_q * qdot, by_xi * xidot])
         rates[label] = jnp.sum(terms), jnp.sum(jnp.abs(terms))
-    changes = {}
-    for label, generator in system.symmetries().items():
-        psi, moved = jax.jvp(system.frame, (q,), (generator(q),))
-        wanted = jax.jvp(generator, (q,), (psi @ xi,))[1] - moved @ xi
-        delta = jnp.linalg.lstsq(psi, wanted)[0]
-        change = jax.jvp(system.lagrangian, (q, xi), (generator(q), delta))[1]
-        misfit = jnp.max(jnp.abs(psi @ delta - wanted))
-        changes[label] = misfit, change, jnp.max(jnp.abs(delta[system.rank :]), initial=0.0)
-    return rates, changes, system.lagrangian(q, xi)
+    velocity = system.frame(q) @ xi
+    generators, carried = jax.jvp(lambda q: jnp.stack([x(q) for x in system.symmetries().values()]), (q,), (velocity,))
+
+    def change(generator, carried):
+        psi, moved = jax.jvp(system.frame, (q,), (generator,))
+        delta = jnp.linalg.lstsq(psi, carried - moved @ xi)[0]
+        misfit = jnp.max(jnp.abs(psi @ delta - carried + moved @ xi))
+        changed = jax.jvp(system.lagrangian, (q, xi), (generator, delta))[1]
+        return misfit, changed, jnp.max(jnp.abs(delta[system.rank :]), initial=0.0)
+
+    return rates, jax.vmap(change)(generators, carried), system.lagrangian(q, xi)
 
 
 @pytest.mark.parametrize("name", garage.__all__)
@@ -58,7 +60,7 @@ def test_a_member_is_a_system_of_the_catalogue(name):
     rates, changes, size = facts(system, run.q[-1], run.xi[-1])
     for label, (rate, scale) in rates.items():
         assert abs(rate) < 1e-11 * max(1.0, scale), label
-    for label, (misfit, change, off) in changes.items():
+    for label, misfit, change, off in zip(system.symmetries(), *changes, strict=True):
         assert misfit < 1e-10, label
         assert abs(change) < 1e-10 * max(1.0, abs(size)), label
         assert off < 1e-10, label
@@ -105,8 +107,6 @@ def test_a_member_is_a_mechanism(name):
     rng = np.random.default_rng(5)
     for _ in range(5):
         q, xi = state(system, rng)
-        if name == "WhippleBicycle":
-            q = q + system.standing(q[3], q[5]) * (np.arange(8) == 4) - q * (np.arange(8) == 4)
         v, wanted = motion(system, jnp.asarray(q), jnp.asarray(xi))
         found, slips = by_multipliers(mechanism.params, q[order], np.asarray(v)[order])
         assert np.abs(slips).max() < 1e-11 * max(1.0, np.abs(v).max())
