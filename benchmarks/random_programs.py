@@ -4,7 +4,9 @@ A program is a system whose Lagrangian, frame and force are random array operati
 differences, sums, scans, reversals, selections, rolls, small linear algebra), with a random pytree of parameters, some
 of them unused, and a random scheme. Of each `kind` it must be the plain one to 1e-12, or refused with a reason:
 
-    read    the graph's residual and Newton's correction, evaluated by NumPy, are JAX's (a second each)
+    read    in the graph, Newton's correction and what follows from the root are those of the scheme's own `residual`
+            and `advance`, which NumPy evaluates (0.3 CPU s each)
+    xla     the same, evaluated by XLA (a second each)
     host    a run by `simulate`
     jit     the same under jax.jit, with data and parameters traced
     lanes   three members of `ensemble`
@@ -26,13 +28,13 @@ import numpy as np
 from jax import lax
 
 import discrete_hamel as dh
+from benchmarks import jaxprs_by_numpy
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.compiler.step.verification import QUICK, evaluated
 from discrete_hamel.runs import validation as checks
 
-KINDS = ("read", "host", "jit", "lanes")
-BATCH = 25  # programs a process
+KINDS = {"read": 250, "xla": 25, "host": 25, "jit": 25, "lanes": 25}  # and how many programs a process takes
 STEPS = 4
 TOLERANCE = 1e-12
 SIZES = np.array((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 25, 31, 40))  # drawn as often as they are quick
@@ -191,6 +193,19 @@ class Program:
         return dict(kinds[int(random.integers(len(kinds)))])
 
 
+def by_numpy(residual: Callable, advance: Callable, z: Any) -> list[np.ndarray]:
+    """The residual's Jacobian, the residual, and the leaves of `advance`."""
+    traced = jax.make_jaxpr(residual)(z)
+
+    def again(z: Any) -> Any:
+        return jax.core.eval_jaxpr(traced.jaxpr, traced.consts, z)[0]
+
+    found = []
+    for closed in (jax.make_jaxpr(jax.jacfwd(again))(z), traced, jax.make_jaxpr(advance)(z)):
+        found += jaxprs_by_numpy.evaluated(closed.jaxpr, closed.consts, z)
+    return found
+
+
 SCHEMES: tuple[Any, ...] = (
     dh.DiscreteHamel(), dh.DiscreteHamel(tau=0.25), dh.StaggeredHamel(), dh.Gauss(stages=2),
     dh.DiscreteHamel(compensated=True), dh.Composed(dh.DiscreteHamel(), order=4),
@@ -203,13 +218,20 @@ def _through(term: list[tuple[Operation, int]], x: Any) -> Any:
     return x
 
 
-def read(program: Program) -> str:
-    """The graph against JAX, without XLA's work on it."""
-    system, q, xi = checks.initial_data(program.system, program.data["q"], program.data["xi"], None)
-    system, scheme, h = checks.canonical(system), checks.canonical(program.scheme), jnp.asarray(program.data["h"])
+_states: dict[Any, Any] = {}  # the shapes of a scheme's state
+
+
+def read(program: Program, evaluate: Callable = by_numpy) -> str:
+    """The graph against the functions that it was read from, at a state that is as random as the program."""
+    system, scheme = checks.canonical(program.system), checks.canonical(program.scheme)
+    h, random = jnp.asarray(program.data["h"]), np.random.default_rng(program.n)
     if scheme.substeps(h) is not None:
         scheme = scheme.substeps(h)[0]
-    state = dh.start(system, scheme, q, xi, h)
+    q, xi = (jnp.asarray(program.data[name]) for name in ("q", "xi"))
+    key = jax.tree.structure(scheme), q.shape, xi.shape
+    if key not in _states:
+        _states[key] = jax.eval_shape(lambda q, xi, h: dh.start(system, scheme, q, xi, h), q, xi, h)
+    state = jax.tree.map(lambda leaf: jnp.asarray(random.uniform(-1, 1, size=leaf.shape)), _states[key])
     try:
         stepper = Stepper(system, scheme, state, h)
     except Unsupported as reason:
@@ -220,16 +242,31 @@ def read(program: Program) -> str:
         values[unknown] = float(evaluated(graph, [formula], values)[0])
     z = jnp.asarray([values[u] for u in stepper.unknowns])
 
-    def both(z: Any) -> Any:
-        return (scheme.residual(system, state, h, z),) * 2
-
-    jacobian, residual = map(np.asarray, jax.jit(jax.jacfwd(both, has_aux=True), compiler_options=QUICK)(z))
+    jacobian, residual, *after = evaluate(
+        lambda z: scheme.residual(system, state, h, z), lambda z: scheme.advance(system, state, h, z), z
+    )
+    made = evaluated(graph, [*stepper.after, *stepper.xi], values)
+    apart = np.abs(np.concatenate([np.ravel(leaf) for leaf in after]) - made) / (1 + np.abs(made).max())
+    if not np.all(apart <= TOLERANCE):
+        return f"WRONG: what follows from the root, by {apart.max():.1e}"
     expected = np.linalg.solve(jacobian, -residual)[root.places]
     found = evaluated(graph, root.correction, values)
     scale = np.abs(residual).max() + np.abs(z).max()
     bound = TOLERANCE * np.linalg.cond(jacobian) * max(np.abs(expected).max(), 1e-3 * scale)
     error = np.abs(found - expected).max()
     return "equal" if error <= bound else f"WRONG by {error:.1e} of {np.abs(expected).max():.1e}"
+
+
+def xla(program: Program) -> str:
+    """The same with XLA's numbers."""
+
+    def compiled(residual: Callable, advance: Callable, z: Any) -> list[np.ndarray]:
+        def all_three(z: Any) -> Any:
+            return jax.jacfwd(residual)(z), residual(z), advance(z)
+
+        return list(map(np.asarray, jax.tree.leaves(jax.jit(all_three, compiler_options=QUICK)(z))))
+
+    return read(program, compiled)
 
 
 def _apart(runs: list[Any]) -> str:
@@ -282,9 +319,9 @@ def lanes(program: Program) -> str:
 def outcomes(kind: str, seeds: Any) -> Iterator[tuple[int, str]]:
     """What became of each program."""
     for seed in seeds:
-        program = Program(seed, max(SIZES) if kind == "read" else SMALL_SIZES)
+        program = Program(seed, max(SIZES) if kind in ("read", "xla") else SMALL_SIZES)
         try:
-            yield seed, {"read": read, "host": host, "jit": jit, "lanes": lanes}[kind](program)
+            yield seed, {"read": read, "xla": xla, "host": host, "jit": jit, "lanes": lanes}[kind](program)
         except Exception as error:
             yield seed, f"WRONG: {type(error).__name__}: {error}"
 
@@ -294,9 +331,9 @@ def campaign(kind: str, seeds: range) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {"equal": [], "plain": [], "WRONG": [], "ended the process": []}
     left = list(seeds)
     while left:
-        batch = left[:BATCH]
+        batch = left[: KINDS[kind]]
         command = [sys.executable, "-m", "benchmarks.random_programs", "--child", kind, *map(str, batch)]
-        child = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * BATCH)
+        child = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * len(batch))
         told = [line.split(" ", 1) for line in child.stdout.splitlines() if line[:1].isdigit()]
         for seed, outcome in told:
             name = next((name for name in found if outcome.startswith(name)), "WRONG")

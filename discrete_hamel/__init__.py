@@ -53,7 +53,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "runs.simulation": ("simulate",),
         "analysis.motion.explain": ("explain",),
         "runs.trajectory": ("Trajectory",),
-        "runs.reference": ("reference",),
+        "analysis.motion.reference": ("reference",),
         "runs.storage.archive": ("load",),
         "runs.ensemble": ("ensemble", "Reduction"),
         "_support.caches": ("clear_caches",),
@@ -73,14 +73,14 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     "control": {"control.optimal": ("optimal_control", "optimal_path")},
     "what can go wrong": {
         "_support.errors": (
-            "RunFailed", "NewtonFailed", "FrameDegenerates", "SingularState", "RunInterrupted", "ContactLost",
-            "StoreFailed", "StoreBusy", "StoreDamaged",
+            "InputError", "RunFailed", "NewtonFailed", "FrameDegenerates", "SingularState", "RunInterrupted",
+            "ContactLost", "StoreFailed", "StoreBusy", "StoreDamaged",
         ),
     },
 }  # fmt: skip
 MODULES = {
-    "systems": "systems", "mechanisms": "systems.mechanisms", "schemes": "schemes", "fields": "fields",
-    "analysis": "analysis", "plots": "drawing.plots", "animate": "drawing.films",
+    "systems": "systems", "mechanisms": "systems.mechanisms", "groups": "systems.groups", "schemes": "schemes",
+    "fields": "fields", "analysis": "analysis", "plots": "drawing.plots", "animate": "drawing.films",
 }  # fmt: skip
 
 _HOME = {name: module for theme in THEMES.values() for module, names in theme.items() for name in names}

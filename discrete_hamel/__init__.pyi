@@ -5,6 +5,7 @@ from discrete_hamel._support.caches import clear_caches
 from discrete_hamel._support.errors import (
     ContactLost,
     FrameDegenerates,
+    InputError,
     NewtonFailed,
     RunFailed,
     RunInterrupted,
@@ -40,6 +41,7 @@ from discrete_hamel.analysis import (
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.analysis.motion.properties import properties
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
@@ -61,7 +63,6 @@ from discrete_hamel.mechanics.manifold import project
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_constraints, nonlinear
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.runs.ensemble import Reduction, ensemble
-from discrete_hamel.runs.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.storage.archive import load
 from discrete_hamel.runs.trajectory import Trajectory
@@ -76,7 +77,7 @@ from discrete_hamel.schemes.principle import Principle, bracket
 from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
-from discrete_hamel.systems import mechanisms
+from discrete_hamel.systems import groups, mechanisms
 from discrete_hamel.systems.mass_points import from_points
 from discrete_hamel.systems.transformations.as_linear import as_linear, linear_in_velocities
 from discrete_hamel.systems.transformations.forces import controlled, damped, forced, magnetic
@@ -177,6 +178,7 @@ __all__ = [
     "volume_change",
     "optimal_control",
     "optimal_path",
+    "InputError",
     "RunFailed",
     "NewtonFailed",
     "FrameDegenerates",
@@ -188,6 +190,7 @@ __all__ = [
     "StoreDamaged",
     "systems",
     "mechanisms",
+    "groups",
     "schemes",
     "fields",
     "analysis",

@@ -174,3 +174,80 @@ def test_what_a_geometer_reads_is_short():
     """mechanics, schemes and runs without storage and ensembles, and what they stand on."""
     paths = [path for path in MODULES if place(path)[0] in GEOMETERS and place(path)[1] not in ("storage", "ensemble")]
     assert sum(len(path.read_text().splitlines()) for path in paths) < LONGEST
+
+
+def raised(tree: ast.AST) -> set[str]:
+    """The names of what a file raises: `raise Name(...)`."""
+    calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+    return {call.func.id for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)}
+
+
+def asked_by_words(tree: ast.AST) -> list[int]:
+    """The lines that compare or search the words of a caught exception."""
+    lines = []
+    for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name):
+        for test in (node.test for node in ast.walk(handler) if isinstance(node, ast.If | ast.IfExp | ast.While)):
+            words = {ast.unparse(node) for node in ast.walk(test) if isinstance(node, ast.Call | ast.Attribute)}
+            if words & {f"str({handler.name})", f"{handler.name}.args", f"repr({handler.name})"}:
+                lines.append(test.lineno)
+    return lines
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_what_is_refused_is_an_input_error_and_nobody_reads_messages(path):
+    """`InputError` passes as the sentence that it is, where any other exception counts as a fault of a user's function;
+    and what is done about an exception depends on its class and fields, never on its words."""
+    tree = ast.parse(path.read_text())
+    assert not raised(tree) & {"ValueError", "TypeError"}, "raise InputError (or InputTypeError) of _support.errors"
+    assert asked_by_words(tree) == []
+
+
+# Bare participles as names of functions. What they may stay for: `dh.forced(system)` and the like are public and name
+# what comes back; `fitted` and `unsolved` belong to the contract of Scheme; the others are truth values, as arrays.
+ADJECTIVES = """
+forced damped controlled timed reduced optimised laid fitted unsolved
+finished unfinished converged unsettled needed allowed
+"""
+# Still to become a verb (`pack`, not `packed`) or the thing returned (`name_of`, not `named`). This list only shrinks.
+REMAINING = """
+adapted admitted advanced advected aligned applied asked assembled batched begun believed bound built called carried
+checked chosen claimed clocked closed combined compiled concatenated constrained continued converted copied corrected
+counted curved declared decoded decorated defined derived described divided done dotted drawn driven eliminated
+encoded ended enlarged evaluated executed explained extended factored filled fixed flowed flushed folded followed
+found gathered generated given grouped grown held hidden inherited integrated interpreted interrupted iterated joined
+kept left lifted linked loaded lowered lumped made mapped marked met missed moved named narrowed nested offered opened
+overflown packed padded parsed picked placed prepared printed pulled pushed raised ranked reached refined reflected
+refused regrouped regularised remembered reopened replaced restored resumed retracted rounded ruled said saved
+scattered searched seen settled shaded shaped shortened shown sized sliced solved sought spaced spread stacked started
+stepped stored strung substituted summed swept tested titled told traced trailed turned typed undetermined undone
+unmoved unpacked updated varied verified wanted watched weighed written
+"""
+IRREGULAR = """
+told begun held built kept drawn taken given found made left laid met seen shown chosen written known strung thrown
+driven spoken broken bent bound brought caught done flown gone grown hidden lost overflown risen sought spread swept
+wound undone worn woven
+"""
+VERBS = {"need", "feed", "embed", "seed", "speed"}
+
+
+def bare_participles(tree: ast.AST) -> set[str]:
+    """Functions named by one participle; properties, context managers and bools are read as adjectives."""
+    found, irregular = set(), IRREGULAR.split()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            name, marks = node.name.strip("_"), {ast.unparse(one).split("(")[0] for one in node.decorator_list}
+            one_word = "_" not in name and (name in irregular or name.endswith("ed")) and name not in VERBS
+            truth = node.returns is not None and ast.unparse(node.returns) == "bool"
+            if one_word and not truth and not marks & {"property", "cached_property", "contextmanager"}:
+                found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_functions_are_verbs_or_the_thing_they_return(path):
+    assert bare_participles(ast.parse(path.read_text())) <= {*ADJECTIVES.split(), *REMAINING.split()}
+
+
+def test_a_bare_participle_is_found():
+    code = "def _moved(x): ...\ndef told() -> str: ...\ndef move(x): ...\ndef kept(x) -> bool: ...\n"
+    assert bare_participles(ast.parse(code)) == {"moved", "told"}

@@ -2,7 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from discrete_hamel.cli.names import chosen, headline
 
@@ -19,7 +18,7 @@ EXAMPLES = """examples:
 """
 
 
-def add(commands: Any) -> None:
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The command's options."""
     figures = commands.add_parser(
         "figures",

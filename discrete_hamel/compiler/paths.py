@@ -62,8 +62,8 @@ def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any
         made = {"q": q[:done], "p": p[:done]}, xi[:done], xi_mid[:done]
         if unlike := difference(stepper, system, scheme, state, h, made):
             return refused(system, scheme, unlike)
-    except Unsupported as reason:
-        return str(reason)
+    except Unsupported as error:
+        return error.reason
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
         return f"{type(error).__name__}: {error}"
     return stepper

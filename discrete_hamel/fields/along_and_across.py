@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.fields.string import String
 from discrete_hamel.fields.tension import tension
@@ -104,7 +105,7 @@ class AlongAndAcross(System):
     def check(self) -> None:
         self.string.check()
         if self.string.rank != self.string.points + 1:
-            raise ValueError("AlongAndAcross is for a string whose ends are free; its front is held. Use String.")
+            raise InputError("AlongAndAcross is for a string whose ends are free; its front is held. Use String.")
 
     def sample(self) -> dict:
         """The sample of the String."""

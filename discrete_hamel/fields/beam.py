@@ -9,12 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.fields.lines import Line
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SE2
 
 
-class Beam(System):
+class Beam(Line, System):
     """A planar beam that bends, shears and stretches (Cosserat, Timoshenko, Reissner): a line of rigid cross-sections.
 
     Coordinates (theta, x, y) of each section, g_k in SE(2). The frame is used on both sides: along the beam as (D1) is
@@ -73,15 +75,9 @@ class Beam(System):
             return np.concatenate([[0, 1, n - 1], np.arange(2, n - 1)]).reshape(-1, 3)
         return np.arange(n).reshape(-1, 3)
 
-    @property
-    def spacing(self) -> Any:
-        """ds, m."""
-        return self.length / (self.points - 1)
-
     def masses(self) -> Array:
         """m_k, kg, of the sections: half at the ends."""
-        whole = jnp.full(self.points, self.mass / (self.points - 1))
-        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
+        return self.lumped(self.mass)
 
     def strains(self, q: Array) -> Array:
         """(kappa, Gamma_1 - 1, Gamma_2) of the pieces between sections."""
@@ -190,9 +186,9 @@ class Beam(System):
 
     def check(self) -> None:
         if self.points < 2:
-            raise ValueError(f"a beam has at least 2 sections; points is {self.points}.")
+            raise InputError(f"a beam has at least 2 sections; points is {self.points}.")
         if self.blade and self.clamped:
-            raise ValueError("the first section is on a blade or clamped, not both.")
+            raise InputError("the first section is on a blade or clamped, not both.")
         parameters.positive(self, "mass", "length", "gyration", "bending", "stretching", "shearing")
 
     def sample(self) -> dict:

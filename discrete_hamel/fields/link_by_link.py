@@ -2,16 +2,13 @@
 
 from typing import Any
 
-import jax
 from jax import Array
 
-from discrete_hamel.fields import maps
-from discrete_hamel.mechanics.hamel import full
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.mechanics.hamel import balance, full, momentum_on_d
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
-
-NEEDED = ("velocity", "quasivelocity", "after")
 
 
 class LinkByLink(Scheme):
@@ -22,7 +19,7 @@ class LinkByLink(Scheme):
 
         p_k = mu_j - (h/2) F_j,   p_{k+1} = mu_j + (h/2) F_j,   at (q_k + after(q_k, xi, h)) / 2,   j = 1..m
 
-    with the brackets in F_j from maps of vectors, `maps.balance`. No matrix is formed but m x m.
+    with the brackets in F_j from maps of vectors. No matrix is formed but m x m.
     """
 
     order = 2
@@ -31,15 +28,15 @@ class LinkByLink(Scheme):
     reference = "Zenkov, On Hamel's equations (2016), (5.6) and (5.11), Examples 4.1 and 4.2"
 
     def check(self, system: System, q: Array) -> None:
-        if not all(hasattr(system, name) for name in NEEDED):
-            raise ValueError(
+        if not hasattr(system, "after"):
+            raise InputError(
                 f"LinkByLink is for strings that follow their front, ConstrainedString and SleighWithString; "
                 f"{type(system).__name__} is for another scheme, DiscreteHamel() say."
             )
 
     def start(self, system: Any, q: Array, xi: Array, h: Array) -> State:
         free = xi[: system.rank]
-        return State(q, _momentum(system, q, free), free)
+        return State(q, momentum_on_d(system, q, free), free)
 
     def guess(self, system: Any, state: State, h: Array) -> Array:
         return state.xi
@@ -58,7 +55,7 @@ class LinkByLink(Scheme):
         return state, Interval(xi, report)
 
     def velocity(self, system: Any, state: State) -> Array:
-        free, _ = root(lambda free: _momentum(system, state.q, free) - state.p, state.xi)
+        free, _ = root(lambda free: momentum_on_d(system, state.q, free) - state.p, state.xi)
         return full(system, state.q, free)
 
     def equation(self, system: System, row: int) -> str:
@@ -69,9 +66,4 @@ def _balances(system: Any, state: State, h: Array, free: Array) -> tuple[Array, 
     """mu_j and F_j, j = 1..m, in the middle of the interval, and the q at its end."""
     q1 = system.after(state.q, free, h)  # (D1)
     q = 0.5 * (state.q + q1)
-    mu, force = maps.balance(system, q, full(system, q, free))
-    return mu[: system.rank], force[: system.rank], q1
-
-
-def _momentum(system: Any, q: Array, free: Array) -> Array:
-    return jax.grad(system.lagrangian, 1)(q, full(system, q, free))[: system.rank]
+    return *balance(system, q, free), q1

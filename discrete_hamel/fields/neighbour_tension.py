@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields import banded
 from discrete_hamel.fields.along_and_across import AlongAndAcross
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
@@ -34,7 +35,7 @@ class NeighbourTension(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         if not isinstance(system, AlongAndAcross):
-            raise ValueError(
+            raise InputError(
                 f"NeighbourTension is for AlongAndAcross; {type(system).__name__} is for another scheme, "
                 "DiscreteHamel() say."
             )

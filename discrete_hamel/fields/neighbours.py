@@ -1,25 +1,24 @@
 """The discrete Hamel scheme at linear cost, for fields whose points act on their neighbours only."""
 
-from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields import banded
+from discrete_hamel.mechanics.hamel import balance, full, momentum_on_d
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
-
-NEEDED = ("velocity", "coadjoint", "of_points")
 
 
 class NeighbourHamel(Scheme):
     """The map of `DiscreteHamel()`, tau = 1/2, with Newton's method on blocks: O(points) a step, no dense matrix.
 
-    The system (`Beam`, `SphereField`) has `points` equal blocks of coordinates, in order, and gives what the dense
-    frame and structure stand for as maps: `velocity(q, xi)` = Psi xi, `coadjoint(q, xi, mu)` = [xi, mu]*, and
-    `of_points`, the places in xi of each point's quasi-velocities, (points, k).
+    The system (`Beam`, `SphereField`) has `points` equal blocks of coordinates, in order, gives its frame and
+    its brackets as maps (`System.velocity`, `System.coadjoint`), and `of_points`, the places in xi of each point's
+    quasi-velocities, (points, k).
     """
 
     order = 2
@@ -28,11 +27,10 @@ class NeighbourHamel(Scheme):
     reference = "Zenkov, On Hamel's equations (2016), (5.6) and (5.11)"
 
     def check(self, system: System, q: Array) -> None:
-        missing = [name for name in NEEDED if not hasattr(system, name)]
-        if missing:
-            raise ValueError(
+        if not hasattr(system, "of_points"):
+            raise InputError(
                 f"NeighbourHamel needs a field that says who its neighbours are; {type(system).__name__} has no "
-                f"{', '.join(missing)}. Use DiscreteHamel()."
+                "of_points. Use DiscreteHamel()."
             )
 
     def residual(self, system: Any, state: State, h: Array, z: Array) -> Array:
@@ -40,23 +38,20 @@ class NeighbourHamel(Scheme):
         xi, q1 = _apart(system, z)
         q = 0.5 * (state.q + q1)  # (D1)
         mu, force = balance(system, q, xi)
-        rows = mu - 0.5 * h * force  # (D2)
-        m = system.rank
-        rows = jnp.concatenate([rows[:m] - state.p, xi[m:] - system.slip(q)])
+        rows = jnp.concatenate([mu - 0.5 * h * force - state.p, xi[system.rank :] - system.slip(q)])  # (D2)
         return _together(system, rows, q1 - state.q - h * system.velocity(q, xi))
 
     def guess(self, system: Any, state: State, h: Array) -> Array:
-        xi = jnp.concatenate([state.xi, system.slip(state.q)])
+        xi = full(system, state.q, state.xi)
         return _together(system, xi, state.q + h * system.velocity(state.q, xi))
 
     def start(self, system: Any, q: Array, xi: Array, h: Array) -> State:
-        return State(q, jax.grad(system.lagrangian, 1)(q, xi)[: system.rank], xi[: system.rank])
+        return State(q, momentum_on_d(system, q, xi), xi[: system.rank])
 
     def advance(self, system: Any, state: State, h: Array, z: Array) -> tuple[State, Array]:
         xi, q1 = _apart(system, z)
         mu, force = balance(system, 0.5 * (state.q + q1), xi)
-        m = system.rank
-        return State(q1, (mu + 0.5 * h * force)[:m], xi[:m]), xi  # (D2)
+        return State(q1, mu + 0.5 * h * force, xi[: system.rank]), xi  # (D2)
 
     def step(self, system: Any, state: State, h: Array) -> tuple[State, Interval]:
         guess = self.guess(system, state, h)
@@ -79,10 +74,10 @@ class NeighbourHamel(Scheme):
 
         def residual(z: Array) -> Array:
             xi = _scattered(system, z)
-            rows = jnp.concatenate([_momentum(system, state.q, xi)[:m] - state.p, xi[m:] - system.slip(state.q)])
+            rows = jnp.concatenate([momentum_on_d(system, state.q, xi) - state.p, xi[m:] - system.slip(state.q)])
             return rows[places]
 
-        xi, _ = banded.root(residual, jnp.concatenate([state.xi, system.slip(state.q)])[places])
+        xi, _ = banded.root(residual, full(system, state.q, state.xi)[places])
         return _scattered(system, xi)
 
     def equation(self, system: Any, row: int) -> str:
@@ -90,17 +85,6 @@ class NeighbourHamel(Scheme):
         point, place = divmod(row, width + system.of_points.shape[1])
         kind = f"the reconstruction {place}" if place < width else f"the momentum balance {place - width}"
         return f"{kind} of point {point}"
-
-
-def balance(system: Any, q: Array, xi: Array) -> tuple[Array, Array]:
-    """(mu, F) of (H), all n components, without frame or structure: what `hamel.balance` is, by maps."""
-    gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, xi)
-    (along_frame,) = jax.linear_transpose(partial(system.velocity, q), xi)(gradient)
-    return mu, system.coadjoint(q, xi, mu) + along_frame + system.force(q, xi)
-
-
-def _momentum(system: Any, q: Array, xi: Array) -> Array:
-    return jax.grad(system.lagrangian, 1)(q, xi)
 
 
 def _scattered(system: Any, blocks: Array) -> Array:
@@ -129,7 +113,7 @@ def equilibrium(system: Any, q: Any) -> Array:
         q, moved, left = _nearer(system, q)
         if float(moved) < 1e-13 * (1 + float(jnp.max(jnp.abs(q)))):
             return q
-    raise ValueError(
+    raise InputError(
         f"no equilibrium was found near this configuration: after 60 steps of Newton's method the residual is "
         f"{float(left):.1e}. Start nearer, or apply the load in parts."
     )
@@ -144,7 +128,7 @@ def _nearer(system: Any, q: Array) -> tuple[Array, Array, Array]:
     def residual(z: Array) -> Array:
         delta = _scattered(system, z)
         _, force = balance(system, q + system.velocity(q, delta), rest)
-        return jnp.concatenate([force[:m], delta[m:]])[places]
+        return jnp.concatenate([force, delta[m:]])[places]
 
     start = jnp.zeros(places.shape)
     value, linear = jax.linearize(residual, start)

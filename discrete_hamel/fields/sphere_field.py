@@ -8,11 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.fields.lines import Line
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
 
 
-class SphereField(System):
+class SphereField(Line, System):
     """A wave map u(s, t) into the unit sphere, u_tt - u_ss = (|u_s|^2 - |u_t|^2) u, on `points` equally spaced in s.
 
     Coordinates: the vectors u_k, 3 redundant numbers each. Quasi-velocities: spatial angular velocities w_k in R^3, so
@@ -33,11 +35,6 @@ class SphereField(System):
         return 3 * self.points
 
     @property
-    def spacing(self) -> Any:
-        """ds."""
-        return self.length / (self.points - 1)
-
-    @property
     def of_points(self) -> np.ndarray:
         """The places in xi of each point's."""
         return np.arange(3 * self.points).reshape(-1, 3)
@@ -46,8 +43,7 @@ class SphereField(System):
 
     def masses(self) -> Array:
         """m_k."""
-        whole = jnp.full(self.points, self.length / (self.points - 1))
-        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
+        return self.lumped(self.length)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         apart = jnp.diff(q.reshape(-1, 3), axis=0)
@@ -81,7 +77,7 @@ class SphereField(System):
         u, v = np.asarray(u, float), np.asarray(velocity, float)
         along = np.abs(np.sum(u * v, axis=1))
         if np.max(np.abs(np.sum(u * u, axis=1) - 1)) > 1e-9 or np.max(along) > 1e-9 * max(1.0, np.max(np.abs(v))):
-            raise ValueError(
+            raise InputError(
                 "u must be unit vectors and the velocities tangent to the sphere; |u|^2 is off by "
                 f"{np.max(np.abs(np.sum(u * u, axis=1) - 1)):.1e}, u . velocity by {np.max(along):.1e}."
             )
@@ -111,7 +107,7 @@ class SphereField(System):
 
     def check(self) -> None:
         if self.points < 2:
-            raise ValueError(f"a field has at least 2 points; points is {self.points}.")
+            raise InputError(f"a field has at least 2 points; points is {self.points}.")
         parameters.positive(self, "length")
 
     def sample(self) -> dict:

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields import banded
 from discrete_hamel.fields.ends import Free
 from discrete_hamel.fields.string import String
@@ -35,7 +36,7 @@ class TridiagonalTension(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         if not isinstance(system, String):
-            raise ValueError(
+            raise InputError(
                 f"TridiagonalTension is for an inextensible String; {type(system).__name__} is for DiscreteHamel()."
             )
 

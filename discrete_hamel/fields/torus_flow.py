@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 
@@ -71,7 +72,7 @@ class TorusFlow(System):
 
     def check(self) -> None:
         if self.size < 3 or self.size % 2 == 0:
-            raise ValueError(f"size is {self.size}; su(N) approximates the torus for odd N >= 3.")
+            raise InputError(f"size is {self.size}; su(N) approximates the torus for odd N >= 3.")
 
     def sample(self) -> dict:
         """A shear flow, disturbed."""

@@ -5,7 +5,7 @@ and `from_quasivelocities` its field is one of u_{m+1}..u_n and its slip 1; in `
 picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do this to a system that is there already.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 import jax
@@ -13,10 +13,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes, wanted
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, described
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, described
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System, Wrapper
 
@@ -29,7 +31,7 @@ def from_quasivelocities(
     structure: Callable | None = None,
     slip: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
     """A system from l(q, xi) and frame(q); force(q, xi) is an n-covector in the frame.
@@ -56,7 +58,7 @@ def from_velocities(
     *,
     slip: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
     """A system from L(q, qdot) and frame(q); force(q, qdot) is a covector in coordinates.
@@ -79,8 +81,8 @@ def from_constraints(
     *,
     b: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
-    free: Any = None,
+    params: PyTree = None,
+    free: Callable | Iterable[str | int] | None = None,
     **description: Unpack[Words],
 ) -> System:
     """A system from L(q, qdot) and the constraint A(q) qdot = b(q); its frame is built. force(q, qdot): a covector.
@@ -109,7 +111,7 @@ def from_constraints(
     [1.0, 0.0, 0.5]
     """
     if isinstance(free, str):
-        raise TypeError(f"free is a tuple of names or indices, or a function of q; got {free!r}.")
+        raise InputTypeError(f"free is a tuple of names or indices, or a function of q; got {free!r}.")
     free = free if free is None or callable(free) else tuple(free)
     return FromConstraints(L, A, b, force, params, described(description), free)
 
@@ -127,11 +129,11 @@ class FromQuasivelocities(DescribedSystem):
     rank: int  # type: ignore[misc]
     l_of: Callable
     frame_of: Callable
-    structure_of: Any = static(default=None)
-    slip_of: Any = static(default=None)
-    force_of: Any = static(default=None)
+    structure_of: Callable | None = static(default=None)
+    slip_of: Callable | None = static(default=None)
+    force_of: Callable | None = static(default=None)
     params: Any = None
-    description: Any = static(default=NOTHING)
+    description: Description = static(default=NOTHING)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return _call(self.l_of, self.params, q, xi)
@@ -163,10 +165,10 @@ class FromVelocities(DescribedSystem):
     rank: int  # type: ignore[misc]
     L_of: Callable
     frame_of: Callable
-    slip_of: Any = static(default=None)
-    force_of: Any = static(default=None)
+    slip_of: Callable | None = static(default=None)
+    force_of: Callable | None = static(default=None)
     params: Any = None
-    description: Any = static(default=NOTHING)
+    description: Description = static(default=NOTHING)
 
     def in_velocities(self, q: Array, v: Array) -> Array:
         """L(q, v)."""
@@ -191,9 +193,9 @@ class FromConstraints(DescribedSystem):
     L_of: Callable
     A_of: Callable
     b_of: Any = static(default=None)
-    force_of: Any = static(default=None)
+    force_of: Callable | None = static(default=None)
     params: Any = None
-    description: Any = static(default=NOTHING)
+    description: Description = static(default=NOTHING)
     free: Any = static(default=None)
     choice: Any = None
     weights: Any = None
@@ -201,7 +203,7 @@ class FromConstraints(DescribedSystem):
     @property
     def rank(self) -> Any:
         if self.choice is None:
-            raise ValueError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
+            raise InputError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
         return len(self.choice.free)
 
     def one_forms(self, q: Array) -> Array:
@@ -228,7 +230,7 @@ class FromConstraints(DescribedSystem):
         if self.choice is not None:
             return self
         if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
-            raise ValueError(
+            raise InputError(
                 "the frame of a system from constraints is chosen at a point, by numbers, and this q or a parameter is "
                 "traced by jax (jit, grad or vmap). Choose it first, outside: system = system.at(q0); and inside, "
                 "system.replace(params=...) has other parameters."
@@ -237,10 +239,10 @@ class FromConstraints(DescribedSystem):
         forms = np.asarray(_one_forms(self, probes(np.asarray(q))))
         shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
-            raise ValueError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
+            raise InputError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
         b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_slip(self, q))
         if b.shape != shape[:1]:
-            raise ValueError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
+            raise InputError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
         if self.free is None:
             choice = adapted(forms, b)
         else:
@@ -322,5 +324,5 @@ def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
 def _sized(force: Any, like: Array, name: str, each: str) -> Array:
     force = jnp.asarray(force)
     if force.shape != like.shape:
-        raise ValueError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")
+        raise InputError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")
     return force

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.errors import FrameDegenerates, RunFailed, SingularState
+from discrete_hamel._support.errors import FrameDegenerates, InputError, RunFailed, SingularState
 from discrete_hamel.mechanics.gibbs_appell import directions, inertia, vector_field
 from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -28,12 +28,12 @@ def refuse_singular(system: NonlinearSystem, q: Array, z: Array) -> None:
     psi_z = np.asarray(directions(system, q, z))
     lost = _lost_direction(psi_z)
     if lost is not None:
-        raise ValueError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
+        raise InputError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
     mass = np.asarray(inertia(system, q, z))
     scale = np.sqrt(np.abs(np.diag(mass)))
     scale[scale == 0] = 1.0
     if _lost_direction(mass / np.outer(scale, scale)) is not None:
-        raise ValueError(
+        raise InputError(
             "the Lagrangian is degenerate on the constraint: psi_z^T L_vv psi_z is singular at q = "
             f"{np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}, so zdot is not determined. Add the missing mass."
         )

@@ -19,14 +19,7 @@ from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.diagnosis import (
-    failed_step,
-    interrupted,
-    lost_frame,
-    lost_velocity,
-    overflown,
-    raised,
-)
+from discrete_hamel.runs.diagnosis import failed_step, interrupted, lost_frame, lost_velocity, overflown, raised
 from discrete_hamel.runs.storage.record import Point, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
@@ -64,14 +57,14 @@ def traced(
 def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:
     """The run as one differentiable scan; a failed step leaves NaN behind it, and its mark."""
 
-    def one(carry: tuple, _: Any) -> tuple[tuple, Any]:
+    def one(carry: tuple, _: object) -> tuple[tuple, Any]:
         state, well = carry
         state, interval = step(system, scheme, state, h)
         well = well & interval.report.converged
         state = jax.tree.map(lambda leaf: jnp.where(well, leaf, jnp.nan), state)
         return (state, well), interval
 
-    def several(carry: tuple, _: Any) -> tuple[tuple, Any]:
+    def several(carry: tuple, _: object) -> tuple[tuple, Any]:
         (state, well), interval = lax.scan(one, carry, length=save_every)
         solves = interval.report
         report = RunReport(well, jnp.max(solves.iterations), solves.residual[-1])

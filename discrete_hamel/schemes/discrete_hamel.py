@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.hamel import balance, full
@@ -54,7 +55,7 @@ class DiscreteHamel(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.tau) <= 1:
-            raise ValueError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
+            raise InputError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
         state = Scheme.start(self, system, q, xi, h)

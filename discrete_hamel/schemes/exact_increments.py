@@ -21,7 +21,7 @@ from jax.extend.core import Literal
 from discrete_hamel.schemes.scheme import carried
 
 
-def rounded(x: Array) -> Array:
+def round_to_half(x: Array) -> Array:
     """x to half the digits: whole multiples of one number, 2^-24 to 2^-26 of the sum of |x|.
 
     >>> near = rounded(jnp.array([1.0, 0.1]))
@@ -62,9 +62,9 @@ def increment(
 
     One step of Newton's method, which is the whole way where Psi is affine.
     """
-    coarse_x, none = rounded(x), jnp.zeros_like(q)
+    coarse_x, none = round_to_half(x), jnp.zeros_like(q)
     middle, left = carried(q, none, tau * d)
-    coarse = rounded(middle)
+    coarse = round_to_half(middle)
     _, along = jax.jvp(lambda q: frame(q) @ x, (coarse,), ((middle - coarse) + (left + low),))
     image, below = carried(frame(coarse) @ coarse_x, none, frame(coarse) @ (x - coarse_x) + along)
     return carried(d, none, _implicit(frame, coarse, tau, x, (image - d) + below))

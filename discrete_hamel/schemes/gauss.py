@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 from numpy.polynomial import legendre
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.hamel import balance, full, velocities
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -47,7 +48,7 @@ class Gauss(Scheme):
 
     def __post_init__(self) -> None:
         if self.stages not in range(1, MOST_STAGES + 1):
-            raise ValueError(f"stages is {self.stages}; Gauss has 1 to {MOST_STAGES} of them.")
+            raise InputError(f"stages is {self.stages}; Gauss has 1 to {MOST_STAGES} of them.")
 
     def guess(self, system: System, state: State, h: Array) -> Array:
         """The stages on the straight line of the last velocity."""

@@ -7,19 +7,21 @@ Nothing else in the library changes: `simulate`, gradients and the generic tests
 """
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.typing import ArrayLike
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, Report, root
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
+
+T = TypeVar("T")
 
 
 class State(Pytree):
@@ -59,13 +61,13 @@ def carried(sum: Array, low: Array, change: Array) -> tuple[Array, Array]:
     return total, low - (total - new)
 
 
-class AtHalf:
+class AtHalf(Generic[T]):
     """A property of the method that holds where these parameters are 1/2, else another; the class shows the first."""
 
-    def __init__(self, half: Any, otherwise: Any, parameters: tuple[str, ...] = ("tau",)) -> None:
+    def __init__(self, half: T, otherwise: T, parameters: tuple[str, ...] = ("tau",)) -> None:
         self.half, self.otherwise, self.parameters = half, otherwise, parameters
 
-    def __get__(self, scheme: Any, owner: type) -> Any:
+    def __get__(self, scheme: object, owner: type) -> T:
         at_half = scheme is None or all(getattr(scheme, name) == 0.5 for name in self.parameters)
         return self.half if at_half else self.otherwise
 
@@ -81,16 +83,16 @@ class Scheme(Pytree):
     """A rule for one step: the root z of `residual`, from which `advance` makes the next state."""
 
     order: ClassVar[Any] = None
-    symmetric: ClassVar[Any] = None  # step(h) is undone by step(-h)
+    symmetric: ClassVar[bool | AtHalf[bool] | None] = None  # step(h) is undone by step(-h)
     # What theorems give, in the words of docs and tests. "relative equilibria": where the frame is invariant and the
     # group only translates the coordinates on which l, Psi and c depend; see DiscreteHamel.
-    conserves: ClassVar[Any] = ()
+    conserves: ClassVar[tuple[str, ...] | AtHalf[tuple[str, ...]]] = ()
     reference: ClassVar[str] = ""
-    frameless: ClassVar[Any] = False  # it takes systems that have no frame, qdot = psi(q, z)
-    nodal: ClassVar[Any] = False  # state.xi is the velocity at the node, which need not be found from p
-    at_nodes: ClassVar[Any] = False  # it uses the fields at nodes only, which may degenerate between them
-    negligible: ClassVar[Any] = NEGLIGIBLE  # what Newton may leave out of a step, in units of round-off
-    point: ClassVar[Any] = 0.5  # where on the chord from q_k to q_{k+1} an interval's equations and xi are those of
+    frameless: ClassVar[bool] = False  # it takes systems that have no frame, qdot = psi(q, z)
+    nodal: ClassVar[bool] = False  # state.xi is the velocity at the node, which need not be found from p
+    at_nodes: ClassVar[bool] = False  # it uses the fields at nodes only, which may degenerate between them
+    negligible: ClassVar[float] = NEGLIGIBLE  # what Newton may leave out of a step, in units of round-off
+    point: ClassVar[float] = 0.5  # where on the chord from q_k to q_{k+1} an interval's equations and xi are those of
     changes: ClassVar[tuple[str, ...]] = ()  # of the state, of which z has only changes: z may vanish, these do not
 
     def fitted(self, system: System) -> "Scheme":
@@ -126,7 +128,7 @@ class Scheme(Pytree):
         state, xi = self.advance(system, state, h, z)
         return state, Interval(xi, report)
 
-    def beside(self, state: Any) -> Any:
+    def beside(self, state: Any) -> Array | float:
         """The size of what z are changes of."""
         return sum(jnp.sum(jnp.abs(getattr(state, name))) for name in self.changes)
 
@@ -138,7 +140,7 @@ class Scheme(Pytree):
         """The solve at fault in a step that failed, as (scheme, state, h): for a step made of others, one of those."""
         return self, state, h
 
-    def time(self, state: Any) -> Any:
+    def time(self, state: Any) -> Array | None:
         """The time at the node, where the scheme keeps it; None where every step is h, so that t_k = k h."""
         return None
 
@@ -188,7 +190,7 @@ class Wrapped(Scheme):
         return self if fitted is self._inner else self.replace(scheme=fitted)
 
 
-def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayLike) -> State:
+def start(system: System, scheme: Scheme, q: Coordinates, xi: Quasivelocities, h: Scalar) -> State:
     """The state from which `step` sets out: q_0, p_0 = mu(q_0, xi_0), and xi_0 as a first guess.
 
     After a step `state.xi` is an interval's velocity, not the node's: `nodal_velocity` gives that from (q, p).
@@ -202,7 +204,7 @@ def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayL
 
 
 @jax.jit
-def step(system: System, scheme: Scheme, state: State, h: ArrayLike) -> tuple[State, Interval]:
+def step(system: System, scheme: Scheme, state: State, h: Scalar) -> tuple[State, Interval]:
     """One step, for a loop of one's own: the next state, and the interval's velocity and report.
 
     `state.q` and `state.p` are at the node. `state.xi` and `interval.xi` are the velocity of the interval behind it,
@@ -225,12 +227,5 @@ def step(system: System, scheme: Scheme, state: State, h: ArrayLike) -> tuple[St
     Faster than both is to put what acts on the system into it (a force of (q, xi) by `forced`, of t by `controlled`,
     motions by `prescribe`) and to call `simulate`, which takes the compiled step: for a command held over n steps a
     scan over `simulate(..., steps=n)`, which starts from the q[-1] and xi[-1] (both at the node) of the one before.
-
-    >>> import discrete_hamel as dh
-    >>> sleigh, scheme = dh.systems.ChaplyginSleigh(), dh.DiscreteHamel()
-    >>> state = dh.start(sleigh, scheme, [0.1, 0, 0], [1.5, -0.3], h=0.01)
-    >>> state, interval = dh.step(sleigh, scheme, state, h=0.01)
-    >>> bool(interval.report.converged)
-    True
     """
     return scheme.fitted(system).step(system, state, jnp.asarray(h, float))

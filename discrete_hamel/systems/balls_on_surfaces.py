@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters, roundness
 from discrete_hamel.systems._blocks.units import SI
@@ -146,7 +147,7 @@ class OnSurface(System):
             "trace of W^T W": Invariant(attitude_trace, "exact", ("frame",)),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable]:
         """Generators, q to qdot."""
 
         def around(q: Array) -> Array:
@@ -159,13 +160,13 @@ class OnSurface(System):
         turns = {f"rotation of the ball about its axis {i + 1}": partial(of_the_ball, axis=i) for i in range(3)}
         return {"rotation about the vertical": around} | turns
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The ball, and the point where it touches."""
         q = np.asarray(q, float)
         centre, touch = (self._places(q[9:10], q[10:11], off)[0, 0] for off in (0.0, -float(self.radius)))
         return [ball_outline(q[:9], centre, self.radius), outlines.dot(touch)]
 
-    def scenery(self, q: Any) -> list[np.ndarray]:
+    def scenery(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The surface, as far as a run with coordinates q (K+1 x 11) comes."""
         low, high = np.min(q[:, 9]) - self.radius, np.max(q[:, 9]) + self.radius
         turn = np.linspace(0, 2 * np.pi, 49)
@@ -200,7 +201,7 @@ class BallOnSurface(OnSurface):
     """
 
     profile: Callable = hoop
-    params: Any = (2.0, 0.9)  # m, passed to `profile` as second argument unless None
+    params: PyTree = (2.0, 0.9)  # m, passed to `profile` as second argument unless None
     mass: float = 1.0  # kg
     inertia: float = 0.064  # kg m^2, about any axis through the ball's centre (J)
     radius: float = 0.4  # m, of the ball (r)

@@ -1,5 +1,6 @@
 """Carts and other things on wheels that roll on a plane without skidding; angles on the plane have no poles."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -103,7 +104,7 @@ class ThreeWheelCart(System):
             "Omega^2 (f - J_D r^2 sin^2 alpha)": Invariant(self.rolling_energy, "bounded"),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         plane = plane_symmetries(self.coordinates)
         turn = plane.pop("rotation of the plane")
@@ -121,7 +122,7 @@ class ThreeWheelCart(System):
         """Rolling with the front wheel turned and turning."""
         return {"q": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.4), "xi": (3.0, 0.5), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The frame and the three wheels, in the plane."""
         theta, u1, u2, *_, heading = np.asarray(q, float)
         a, b, d, r = (float(v) for v in (self.centre, self.half_track, self.wheelbase, self.wheel_radius))
@@ -188,7 +189,7 @@ class Car(System):
             "steering momentum": Invariant(self.steering_momentum, "exact"),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates)
 
@@ -199,7 +200,7 @@ class Car(System):
         """Driving with the steering let go."""
         return {"q": (0.0, 0.0, 0.0, 0.3), "xi": (1.0, 0.2), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Frame and wheels, in the plane."""
         theta, x, y, alpha = np.asarray(q, float)
         length = float(self.wheelbase)

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -31,8 +32,8 @@ class ChargedParticle(System):
 
     mass: float = 1.0  # kg
     charge: float = 1.0  # C
-    magnetic: Any = (0.0, 0.0, 1.0)  # T, the field B
-    electric: Any = (0.0, 0.1, 0.0)  # V/m, the field E
+    magnetic: ArrayLike = (0.0, 0.0, 1.0)  # T, the field B
+    electric: ArrayLike = (0.0, 0.1, 0.0)  # V/m, the field E
 
     rank = 3
     coordinates = ("x", "y", "z")
@@ -85,8 +86,8 @@ class ChargedNonholonomicParticle(System):
 
     mass: float = 1.0  # kg
     charge: float = 1.0  # C
-    magnetic: Any = (0.0, 0.0, 1.0)  # T, the field B
-    electric: Any = (0.0, 0.0, 0.0)  # V/m, the field E
+    magnetic: ArrayLike = (0.0, 0.0, 1.0)  # T, the field B
+    electric: ArrayLike = (0.0, 0.0, 0.0)  # V/m, the field E
 
     rank = 2
     coordinates = ("x", "y", "z")

@@ -50,7 +50,7 @@ class RollerRacer(System):
     def invariants(self) -> dict[str, Invariant]:
         return {"energy": Invariant(self.lagrangian, "bounded")}
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates)
 
@@ -61,7 +61,7 @@ class RollerRacer(System):
         """Rolling with the handle let go."""
         return {"q": (0.0, 0.0, 0.0, 0.5), "xi": (1.0, 0.3), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Both platforms and axles, in the plane."""
         theta, x, y, phi = np.asarray(q, float)
         return _racer(float(self.rear), float(self.front), theta, x, y, phi)
@@ -108,7 +108,7 @@ class DrivenRollerRacer(System):
     def slip(self, q: Array) -> Array:
         return jnp.array([0.0, 0.0, 1.0])
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates)
 
@@ -119,7 +119,7 @@ class DrivenRollerRacer(System):
         """From rest."""
         return {"q": (0.0, 0.0, 0.0, 0.0), "xi": (0.0,), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Both platforms and axles, in the plane."""
         theta, x, y, t = np.asarray(q, float)
         return _racer(float(self.rear), float(self.front), theta, x, y, float(self.steering(t)))

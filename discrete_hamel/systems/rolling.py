@@ -1,5 +1,6 @@
 """Convex bodies that roll without slipping on a horizontal plane: what all of them have in common."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -105,7 +107,7 @@ class Rolling(System):
             "trace of R^T R": Invariant(attitude_trace, "exact", ("frame",)),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot: the plane's motions."""
         return {
             "translation along x": lambda q: jnp.zeros(11).at[9].set(1.0),
@@ -113,7 +115,7 @@ class Rolling(System):
             "rotation about the vertical": turn_of_the_plane,
         }
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The body's surface in space, and its contact."""
         q = np.asarray(q, float)
         attitude, gamma = q[:9].reshape(3, 3), q[6:9]
@@ -164,7 +166,7 @@ def axisymmetric_moments(body: Any, across: str, axis: str) -> None:
     parameters.positive(body, across, axis)
     j1, j3 = float(getattr(body, across)), float(getattr(body, axis))
     if j3 > 2 * j1 * (1 + parameters.ROUNDOFF):
-        raise ValueError(
+        raise InputError(
             f"the parameter {axis} of {type(body).__name__} is {j3:g} and breaks the triangle inequality: it exceeds "
             f"twice {across}, {j1:g}, which no distribution of mass allows."
         )

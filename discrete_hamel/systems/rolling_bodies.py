@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import parameters, roundness
 from discrete_hamel.systems._blocks.units import SI
@@ -58,13 +59,13 @@ class RollingBody(Rolling):
     """
 
     support: Callable = support_of_spheroid
-    params: Any = (0.8, 0.5)  # m, passed to `support` as second argument unless None
+    params: PyTree = (0.8, 0.5)  # m, passed to `support` as second argument unless None
     mass: float = 1.0  # kg
     inertia_across: float = 0.4  # kg m^2, about axes through the mass centre across the body's axis (J1)
     inertia_axis: float = 0.5  # kg m^2, about the body's axis (J3)
     gravity: float = 9.8  # m/s^2
 
-    def shape_of_revolution(self) -> tuple[Callable, Any]:
+    def shape_of_revolution(self) -> tuple[Callable, PyTree]:
         """The support function h(c), and its parameters."""
         return self.support, self.params
 
@@ -82,7 +83,7 @@ class RollingBody(Rolling):
     def moments(self) -> Array:
         return _axisymmetric(self.inertia_across, self.inertia_axis)
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return Rolling.symmetries(self) | {"rotation about the body's axis": spin_of_the_body}
 
@@ -136,7 +137,7 @@ class RouthTop(Rolling):
     def moments(self) -> Array:
         return _axisymmetric(self.inertia_across, self.inertia_axis)
 
-    def shape_of_revolution(self) -> tuple[Callable, Any]:
+    def shape_of_revolution(self) -> tuple[Callable, PyTree]:
         """The support function h(c), and its parameters."""
         return support_of_sphere, (self.offset, self.radius)
 
@@ -156,7 +157,7 @@ class RouthTop(Rolling):
             "Routh": Invariant(self.routh, "bounded"),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return Rolling.symmetries(self) | {"rotation about the body's axis": spin_of_the_body}
 

@@ -82,7 +82,7 @@ class SleighOscillator(System):
     def check(self) -> None:
         parameters.positive(self, "sleigh", "mass", "inertia", "stiffness")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade, the platform, and the mass as a small square on the line of the blade."""
         return sliding_outline(q)
 
@@ -136,7 +136,7 @@ class SleighOscillatorScaledFrame(System):
     def check(self) -> None:
         parameters.positive(self, "sleigh", "mass", "inertia", "stiffness")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade, the platform, and the mass as a small square on the line of the blade."""
         return sliding_outline(q)
 

@@ -76,7 +76,7 @@ class ChaplyginSleigh(System):
     def check(self) -> None:
         parameters.positive(self, "mass", "inertia")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade, the platform, and the mass centre as a short bar."""
         theta, x, y = np.asarray(q)
         centre = outlines.planar(theta, x, y, [(self.offset, -0.05), (self.offset, 0.05)])
@@ -143,7 +143,7 @@ class ChaplyginSleighMomentumFrame(System):
     def check(self) -> None:
         parameters.positive(self, "mass", "inertia")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade and the platform."""
         return platform(*np.asarray(q))
 
@@ -194,7 +194,7 @@ class DegenerateSleigh(System):
     def check(self) -> None:
         parameters.positive(self, "mass")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade."""
         return [platform(*np.asarray(q)[1:])[0].view(outlines.Skate)]
 

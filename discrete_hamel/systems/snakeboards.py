@@ -57,7 +57,7 @@ class Snakeboard(System):
             "phi'": Invariant(lambda q, xi: xi[2], "exact"),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates) | {"rotation of the rotor": lambda q: jnp.zeros(5).at[3].set(1.0)}
 
@@ -68,7 +68,7 @@ class Snakeboard(System):
         """Rolling, the rotor and the wheels turning."""
         return {"q": (0.0, 0.0, 0.0, 0.0, 0.3), "xi": (0.5, 2.0, 0.4), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Board, wheels and rotor, in the plane."""
         theta, x, y, psi, phi = np.asarray(q, float)
         return _snakeboard(float(self.half_length), theta, x, y, psi, phi)
@@ -109,7 +109,7 @@ class DrivenSnakeboard(System):
     def slip(self, q: Array) -> Array:
         return jnp.array([0.0, 0.0, 1.0])
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates)
 
@@ -120,7 +120,7 @@ class DrivenSnakeboard(System):
         """From rest: rotor and wheels in phase drive it ahead."""
         return {"q": (0.0, 0.0, 0.0, 0.0), "xi": (0.0,), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Board, wheels and rotor, in the plane."""
         theta, x, y, t = np.asarray(q, float)
         return _snakeboard(float(self.half_length), theta, x, y, float(self.rotor(t)), float(self.steering(t)))

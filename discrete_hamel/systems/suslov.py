@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SO3, adapted_basis, adapted_structure
@@ -45,8 +46,12 @@ class Suslov(System):
     from one turn of constant velocity to its opposite, and no smooth measure is kept, [ND] (17).
     """
 
-    inertia: Any = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2, principal moments or a full matrix
-    axis: Any = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
+    inertia: ArrayLike = (
+        (1.2, 0.0, 0.2),
+        (0.0, 1.5, 0.3),
+        (0.2, 0.3, 2.0),
+    )  # kg m^2, principal moments or a full matrix
+    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
 
     rank = 2
     coordinates = RigidBody.coordinates
@@ -103,9 +108,9 @@ class HeavySuslov(System):
     Energy and orthogonality are exact.
     """
 
-    inertia: Any = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2, about the fixed point
-    axis: Any = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
-    weight: Any = (0.0, 0.0, 3.0)  # N m
+    inertia: ArrayLike = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2, about the fixed point
+    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
+    weight: ArrayLike = (0.0, 0.0, 3.0)  # N m
 
     rank = 2
     coordinates = RigidBody.coordinates
@@ -167,8 +172,12 @@ class ReducedSuslov(System):
     attracts, the other repels, and each motion runs from a point of it to the opposite one.
     """
 
-    inertia: Any = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2, principal moments or a full matrix
-    axis: Any = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
+    inertia: ArrayLike = (
+        (1.2, 0.0, 0.2),
+        (0.0, 1.5, 0.3),
+        (0.2, 0.3, 2.0),
+    )  # kg m^2, principal moments or a full matrix
+    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
 
     rank = 2
     coordinates = ()

@@ -88,6 +88,19 @@ def test_what_users_write_is_compiled_as_it_is(name):
     assert float(slope) == pytest.approx(float(quotient), rel=1e-6)
 
 
+def test_a_loop_that_shifts_an_array_in_the_lagrangian_is_compiled():
+    """Its derivative contains calls that return nothing and do nothing, which are no prints."""
+
+    def lagrangian(q, v):
+        shifted = lax.fori_loop(0, 3, lambda i, y: y + 0.1 * jnp.roll(y, 1) * (i + 1), q)
+        return 0.5 * v @ v - jnp.sum(1 - jnp.cos(shifted))
+
+    chain = dh.from_velocities(lagrangian, lambda q: jnp.eye(3), rank=3)
+    fast, plain = (dh.simulate(chain, [0.3, -0.2, 0.1], [0.1, 0, 0], h=0.05, steps=20, compiled=c) for c in (1, 0))
+    assert (fast.report.path, fast.report.reason) == ("compiled", "")
+    assert np.abs(fast.q - plain.q).max() < 1e-13
+
+
 def test_a_loop_that_takes_longer_than_where_it_was_built_is_finished_by_the_plain_path():
     """Rounds in proportion to q, which grows from one round to fifty."""
 

@@ -145,18 +145,48 @@ def test_object_code_is_kept_for_its_user_alone_and_found_again(cache, monkeypat
         object_code.machine_code(TEXT.replace("%x", "%y"), 1)
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "others may write"])
+def others_may_write(kept):
+    kept.chmod(0o666)
+
+
+def others_may_write_the_folder(kept):
+    kept.parent.chmod(0o777)
+
+
+def put_for_another(kept):
+    """Whole, and with the checksum that it was kept with: code of a module that answers something else."""
+    object_code.machine_code(TEXT.replace("ret double %x", "ret double 1.0"), 1)
+    (other,) = (path for path in kept.parent.iterdir() if path != kept)
+    other.replace(kept)
+
+
+def a_link(kept):
+    kept.rename(kept.parent / "elsewhere")
+    kept.symlink_to(kept.parent / "elsewhere")
+
+
+DAMAGE = {
+    "cut": lambda kept: kept.write_bytes(kept.read_bytes()[:-9]),
+    "changed": lambda kept: kept.write_bytes(kept.read_bytes()[:-1] + bytes([kept.read_bytes()[-1] ^ 1])),
+    "empty": lambda kept: kept.write_bytes(b""),
+    **{f.__name__: f for f in (others_may_write, others_may_write_the_folder, put_for_another, a_link)},
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_object_code_that_may_not_be_trusted_is_made_anew(cache, damage):
     object_code.machine_code(TEXT, 1)
     (kept,) = cache.iterdir()
-    content = bytearray(kept.read_bytes())
-    if damage == "others may write":
-        kept.chmod(0o666)
-    else:
-        content[-1] ^= damage == "changed"
-        kept.write_bytes({"cut": content[:-9], "changed": content, "empty": b""}[damage])
+    DAMAGE[damage](kept)
     assert object_cache.kept(kept.stem) is None
     assert object_code.machine_code(TEXT, 1).address("f")
+
+
+def test_object_code_of_another_user_is_made_anew(cache, monkeypatch):
+    object_code.machine_code(TEXT, 1)
+    (kept,) = cache.iterdir()
+    monkeypatch.setattr(os, "geteuid", lambda: kept.stat().st_uid + 1)
+    assert object_cache.kept(kept.stem) is None
 
 
 def test_the_folder_of_object_code_is_bounded(cache, monkeypatch):

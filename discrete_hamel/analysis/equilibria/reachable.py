@@ -1,26 +1,26 @@
 """The directions in which motions can get anywhere: D and the drift of its slip, closed under brackets."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel.analysis.symmetry.phase_space import DEPENDENT, nearby
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import collocation
 
 # u_i is i, the slip's drift b^a u_a is m, and [u_i, w] is (i, w).
-Word = int | tuple[int, Any]
+Word = int | tuple[int, "Word"]
 Words = tuple[Word, ...] | None  # fields that span what can be reached; None: all of the frame
 
 SUBSTEPS, STAGES, TURNS = 4, 4, 60
 ROUNDED = 1e-12  # of the largest field beside it
 
 
-def reachable(system: System, q: Any) -> Words:
+def reachable(system: System, q: Coordinates) -> Words:
     """Fields that span the smallest involutive distribution with the motions in it (Sussmann 1973).
 
     A motion stays on the leaf where it began: a constraint that is holonomic, though given by velocities, is a leaf.
@@ -115,7 +115,7 @@ def flowed(words: Words, system: System, q: Array, amounts: Array) -> Array:
     redundant on their manifold. By Gauss collocation, of order 8, whose stages are found by iteration."""
     a, b, _ = (jnp.asarray(part) / SUBSTEPS for part in collocation(STAGES))
 
-    def substep(_: Any, q: Array) -> Array:
+    def substep(_: object, q: Array) -> Array:
         slopes = jax.vmap(lambda point: fields(words, system, point) @ amounts)
 
         def again(carry: tuple) -> tuple:

@@ -2,31 +2,33 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Scalar
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 ITERATIONS = 80  # bisections at worst, of the fraction of a step
 NOISE = 256  # units of round-off of what the function is made of, within which a turning value is zero
 
+T = TypeVar("T")
 Function = Callable[[Array, Array], Array]
 
 
 class Ends(NamedTuple):
     """Ends of parts of steps, one an entry: the part s, the function there, q, xi, and the scheme's time if kept."""
 
-    part: Any
-    value: Any
-    q: Any
-    xi: Any
-    t: Any
+    part: Array
+    value: Array
+    q: Array
+    xi: Array
+    t: Array | None
 
 
 @partial(jax.jit, static_argnums=0)
@@ -43,14 +45,16 @@ def along(function: Function, system: System, q: np.ndarray, xi: np.ndarray) -> 
     return value, rate
 
 
-def _end(function: Function, system: System, scheme: Scheme, h: Array, state: Any, part: Array) -> Ends:
+def _end(function: Function, system: System, scheme: Scheme, h: Array, state: State, part: Array) -> Ends:
     new, _ = scheme.step(system, state, part * h)
     xi = scheme.velocity(system, new)
     return Ends(part, function(new.q, xi), new.q, xi, scheme.time(new))
 
 
 @partial(jax.jit, static_argnums=0)
-def _zeros(function: Function, system: System, scheme: Scheme, h: Array, states: Any, low: Array, high: Array) -> Ends:
+def _zeros(
+    function: Function, system: System, scheme: Scheme, h: Array, states: State, low: Array, high: Array
+) -> Ends:
     def one(entry: tuple) -> Ends:
         state, low, high = entry
         end = partial(_end, function, system, scheme, h, state)
@@ -61,8 +65,8 @@ def _zeros(function: Function, system: System, scheme: Scheme, h: Array, states:
 
 
 @partial(jax.jit, static_argnums=0)
-def _turns(function: Function, system: System, scheme: Scheme, h: Array, states: Any) -> tuple[Ends, Array]:
-    def one(state: Any) -> tuple[Ends, Array]:
+def _turns(function: Function, system: System, scheme: Scheme, h: Array, states: State) -> tuple[Ends, Array]:
+    def one(state: State) -> tuple[Ends, Array]:
         end = partial(_end, function, system, scheme, h, state)
 
         def slope(part: Array) -> Array:
@@ -97,13 +101,15 @@ def narrowed(function: Callable[[Array], Array], low: Array, high: Array, at_low
     return jax.lax.while_loop(going, again, (0, low, high, at_low, function(high)))[2]
 
 
-def _padded(entries: Any, count: int) -> Any:
+def _padded(entries: T, count: int) -> T:
     """Entries repeated up to a power of two, so that few lengths are ever compiled."""
     size = max(8, 1 << (count - 1).bit_length())
     return jax.tree.map(lambda leaf: np.resize(np.asarray(leaf), (size, *np.shape(leaf)[1:])), entries)
 
 
-def zeros(function: Function, system: System, scheme: Scheme, h: Any, states: Any, low: Any, high: Any) -> Ends:
+def zeros(
+    function: Function, system: System, scheme: Scheme, h: Scalar, states: State, low: np.ndarray, high: np.ndarray
+) -> Ends:
     """For each state the part of its step, between `low` and `high`, at whose end the function is zero."""
     count = len(low)
     found = _zeros(function, system, scheme, jnp.asarray(h), *_padded((states, low, high), count))
@@ -111,7 +117,7 @@ def zeros(function: Function, system: System, scheme: Scheme, h: Any, states: An
 
 
 def turns(
-    function: Function, system: System, scheme: Scheme, h: Any, states: Any, size: np.ndarray
+    function: Function, system: System, scheme: Scheme, h: Scalar, states: State, size: np.ndarray
 ) -> tuple[Ends, np.ndarray]:
     """For each state the part of its step at whose end the function is stationary, and whether that is a zero.
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.caches import Cache
+from discrete_hamel._support.caches import Cache, StartReason
 from discrete_hamel.compiler.gradients.derivatives import Run
 from discrete_hamel.compiler.gradients.histories import History
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
@@ -64,14 +64,14 @@ def _at_compile_time(*tree: Any) -> Compiled | str:
 
 def _first(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
     """At the first point where it can be built."""
-    reason = "no regular point found, where the run starts"
+    reason: str = StartReason("no regular point found, where the run starts")
     try:
         for point in sample_points(system, scheme, q, xi, h):
             try:
                 return _build(*point)
             except Unsupported as error:
-                reason = str(error)
-                if "where the run starts" not in reason:
+                reason = error.reason
+                if not isinstance(reason, StartReason):
                     return reason
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
         return f"{type(error).__name__}: {error}"
@@ -87,7 +87,7 @@ def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
     if history.steps is None and stepper.root.operations > LARGEST:
         raise Unsupported(f"{stepper.root.operations} operations an iteration, of {LARGEST} at most under jit")
     if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.correction, *stepper.after)])):
-        raise Unsupported("no regular point found, where the run starts")
+        raise Unsupported("no regular point found, where the run starts", at_start=True)
     if unlike := difference(stepper, system, scheme, state, h):
         raise Unsupported(refused(system, scheme, unlike))
     return Compiled(history, PlainHistory(history, system, one, state), _linear(stepper, system, state))

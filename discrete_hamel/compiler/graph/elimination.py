@@ -59,7 +59,7 @@ def solve(graph: Graph, rows: list[dict[int, int]], right: list[int], guarded: b
 
 def singular() -> NoReturn:
     """Where pivots are chosen, at the sample, there is none."""
-    raise Unsupported("a linear solve that is singular where the run starts")
+    raise Unsupported("a linear solve that is singular where the run starts", at_start=True)
 
 
 def _blocks(rows: list[dict[int, int]], active: set[int]) -> list[list[int]]:

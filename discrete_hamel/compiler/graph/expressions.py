@@ -11,13 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from discrete_hamel._support.caches import StartReason
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 
 MOST_NODES = 700_000  # what Python can build in some ten seconds
 
 
 class Unsupported(Exception):
-    """Why a function cannot be turned into a scalar graph."""
+    """Why a function cannot be turned into a scalar graph; `at_start` says that from another start it may be."""
+
+    def __init__(self, why: str, at_start: bool = False) -> None:
+        super().__init__(why)
+        self.reason = StartReason(why) if at_start else why
 
 
 class Graph:

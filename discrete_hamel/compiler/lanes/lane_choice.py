@@ -54,8 +54,8 @@ def _built(
         q, p, xi = np.split(rows[: int(done[0]), :, 0], [state.q.size, state.q.size + state.p.size], axis=1)
         if unlike := difference(stepper, system, scheme, state, h, ({"q": q, "p": p}, xi, None)):
             return refused(system, scheme, unlike)
-    except Unsupported as reason:
-        return str(reason)
+    except Unsupported as error:
+        return error.reason
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
         return f"{type(error).__name__}: {error}"
     return bundle

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.graph.expressions import MOST_NODES
 from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
@@ -68,11 +69,11 @@ class HostRun:
         begin = _numbers(state)
         shapes = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
         if shapes != [leaf.shape for leaf in jax.tree.leaves(stepper.shape)]:
-            raise ValueError(f"a state with leaves of shapes {shapes}, where the native run is of another kind.")
+            raise InputError(f"a state with leaves of shapes {shapes}, where the native run is of another kind.")
         if len(numbers) != len(stepper.parameters) + stepper.composed or not (stepper.composed or len(lengths) == 1):
-            raise ValueError(f"{len(numbers)} parameters, where the native run has {len(stepper.parameters)}.")
+            raise InputError(f"{len(numbers)} parameters, where the native run has {len(stepper.parameters)}.")
         if every < 1:
-            raise ValueError(f"intervals of {every} steps.")
+            raise InputError(f"intervals of {every} steps.")
         kept = self._room(count) if into is None else self._checked(into, count)
         arrays: dict[str, Any] = kept._asdict()
         arrays |= {"numbers": numbers, "lengths": lengths, "begin": begin, "final": np.empty(len(begin))}
@@ -101,7 +102,7 @@ class HostRun:
         if [(a.shape, a.dtype) for a in into] != list(zip(shapes, kinds, strict=True)) or not all(
             a.flags.c_contiguous and a.flags.writeable for a in into
         ):
-            raise ValueError(f"room of shapes {[a.shape for a in into]}, where the native run writes {shapes}.")
+            raise InputError(f"room of shapes {[a.shape for a in into]}, where the native run writes {shapes}.")
         return into
 
     def _state(self, numbers: np.ndarray) -> Any:

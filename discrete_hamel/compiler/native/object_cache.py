@@ -1,8 +1,12 @@
 """Object code kept on disk from one process to the next, in a folder that is the user's alone.
 
 What is kept is asked for by a digest of all that it was made from: the text, the level, the processor and what it can
-do, and the versions that made it. Each file begins with the checksum of the rest; one that does not fit, or is not the
-user's own, is passed over. DISCRETE_HAMEL_CACHE names another folder, or is "off".
+do, and the versions that made it. DISCRETE_HAMEL_CACHE names another folder, or is "off".
+
+What is promised: code is run only from a file that this user owns and nobody else can write, in a folder of which the
+same holds, and not through a link; a file that was cut, changed, or kept under another digest is passed over, as each
+begins with the checksum of its digest and its code. Not promised: anything against who can write as this user. They
+can change the library itself, and any key that it could sign with.
 """
 
 import hashlib
@@ -46,7 +50,10 @@ def kept(name: str) -> bytes | None:
     if place is None:
         return None
     try:
-        with (place / f"{name}.o").open("rb") as file:
+        descriptor = os.open(
+            place / f"{name}.o", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        )
+        with os.fdopen(descriptor, "rb") as file:
             if not (_ours(os.fstat(file.fileno())) and _ours(place.stat())):
                 return None
             content = file.read()
@@ -54,7 +61,7 @@ def kept(name: str) -> bytes | None:
     except OSError:
         return None
     code = content[CHECKSUM:]
-    return code if code and hashlib.sha256(code).digest() == content[:CHECKSUM] else None
+    return code if code and _checksum(name, code) == content[:CHECKSUM] else None
 
 
 def keep(name: str, code: bytes) -> None:
@@ -69,7 +76,7 @@ def keep(name: str, code: bytes) -> None:
         descriptor, partial = tempfile.mkstemp(dir=place, suffix=".part")
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(hashlib.sha256(code).digest() + code)
+                file.write(_checksum(name, code) + code)
             os.replace(partial, place / f"{name}.o")
         except BaseException:
             os.unlink(partial)
@@ -77,11 +84,15 @@ def keep(name: str, code: bytes) -> None:
         _bound(place)
 
 
+def _checksum(name: str, code: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + code).digest()
+
+
 def _ours(what: os.stat_result) -> bool:
     """Whether a file or folder belongs to this user, and nobody else can write to it."""
-    if not hasattr(os, "getuid"):
+    if not hasattr(os, "geteuid"):
         return True  # the folder is the user's own by where it is
-    return what.st_uid == os.getuid() and not what.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return what.st_uid == os.geteuid() and not what.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _bound(place: Path) -> None:

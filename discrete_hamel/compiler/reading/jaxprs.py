@@ -41,10 +41,10 @@ def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:
 
 
 def _needed(jaxpr: Any) -> list[Any]:
-    """The equations that the outputs depend on, and those that return nothing, in order."""
+    """The equations that the outputs depend on, and those that do something besides (a print), in order."""
     wanted, equations = {v for v in jaxpr.outvars if not isinstance(v, Literal)}, []
     for equation in reversed(jaxpr.eqns):
-        if not equation.outvars or equation.effects or wanted.intersection(equation.outvars):
+        if equation.effects or wanted.intersection(equation.outvars):
             equations.append(equation)
             wanted.update(v for v in equation.invars if not isinstance(v, Literal))
     return equations[::-1]

@@ -56,7 +56,6 @@ class Stepper:
             raise Unsupported(f"{type(scheme).__name__} steps in a way of its own")
         self.native = one_kernel_works()
         self.graph = graph = Graph()
-        self.n = jax.eval_shape(scheme.velocity, system, state).shape[0]
         self.shape = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), state)
         (mechanics, rule), parameters = inputs_like(graph, (system, scheme))
         step, self.length = inputs_like(graph, h)
@@ -74,6 +73,7 @@ class Stepper:
             lambda a, b, c, h, z: jax.tree.leaves(b.advance(a, c, h, z)),
             mechanics, rule, node, step, unknown,
         )  # fmt: skip
+        self.n = len(xi)
         rows, self.unknowns = without_idle_angles(graph, list(residual)), unknowns
         width = system.rank + len(state.q)
         places = [i for i in range(len(unknowns)) if i % width >= system.rank]

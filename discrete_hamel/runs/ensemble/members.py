@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.inputs import floats
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -60,7 +61,7 @@ def stacked(systems: Sequence[System]) -> System:
     trees: list[Any] = [jax.tree.structure(s) for s in systems]
     if any(tree != trees[0] for tree in trees):
         other = next(k for k, tree in enumerate(trees) if tree != trees[0])
-        raise ValueError(
+        raise InputError(
             f"systems of one ensemble have to be of one kind: number {other} is {systems[other]!r}, "
             f"number 0 is {systems[0]!r}."
         )
@@ -73,11 +74,11 @@ def _size(count: int | None, q: Any, velocity: Any, system: System) -> int:
     if not given:
         lengths = [leaf.shape[0] for leaf in jax.tree.leaves(system) if leaf.ndim]
         if not lengths:
-            raise ValueError("nothing differs from member to member: give q, xi, or a parameter a leading axis.")
+            raise InputError("nothing differs from member to member: give q, xi, or a parameter a leading axis.")
         return max(lengths)
     if len(set(given.values())) > 1:
         told = ", ".join(f"{name} has {size}" for name, size in given.items())
-        raise ValueError(f"the members of an ensemble are counted by leading axes, which differ: {told}.")
+        raise InputError(f"the members of an ensemble are counted by leading axes, which differ: {told}.")
     return next(iter(given.values()))
 
 
@@ -103,7 +104,7 @@ def _axes(system: System, q: Array, members: int, sure: set[int]) -> Axes:
         return axes
     if fitting is not None:
         return fitting  # what is wrong with the values is said when it is tried
-    raise ValueError(
+    raise InputError(
         f"the parameters of {type(system).__name__} fit neither one member nor {members}: {error} Give each parameter "
         f"that differs a leading axis of {members}."
     )
@@ -112,23 +113,23 @@ def _axes(system: System, q: Array, members: int, sure: set[int]) -> Axes:
 def _rows(name: str, value: Any) -> Any:
     array = value if is_sharded(value) else np.asarray(floats(name, value))
     if array.ndim not in (1, 2) or array.ndim == 1 and is_sharded(array):
-        raise ValueError(f"{name} must have shape (members, components), or (components,) for all, got {array.shape}.")
+        raise InputError(f"{name} must have shape (members, components), or (components,) for all, got {array.shape}.")
     return array
 
 
 def gathered(system: Any, q: Any, xi: Any, v: Any, block: int = 2048) -> Members:
     """The members, or a sentence for what is wrong with all."""
     if (xi is None) == (v is None):
-        raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
+        raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
     several = not isinstance(system, System)
     if several and (not len(system) or not all(isinstance(s, System) for s in system)):
-        raise TypeError(f"ensemble takes a System or a list of them; got {system!r}.")
+        raise InputTypeError(f"ensemble takes a System or a list of them; got {system!r}.")
     count = len(system) if several else None
     whole: Any = stacked(system) if several else checks.canonical(system)
     q, velocity = _rows("q", q), _rows("xi" if v is None else "v", v if xi is None else xi)
     members = _size(count, q, velocity, whole)
     if not members:
-        raise ValueError("an ensemble needs at least one member.")
+        raise InputError("an ensemble needs at least one member.")
     place = placement([q, velocity, *jax.tree.leaves(whole)], members, block)
     axes, few, q_few, velocity_few = _few(whole, q, velocity, place, several)
     lead = _a_good_one(few, axes, q_few, velocity_few, v is None)

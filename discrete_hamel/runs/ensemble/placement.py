@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.lanes.lanes import LANES
 from discrete_hamel.runs.ensemble.processes import Blocks, together
 from discrete_hamel.runs.ensemble.results import Contents
@@ -156,16 +157,16 @@ def _sharding(arrays: Sequence[Any]) -> tuple[NamedSharding, Mesh]:
     for array in arrays:
         sharding = array.sharding
         if not isinstance(sharding, NamedSharding) or not sharding.spec or sharding.spec[0] is None:
-            raise ValueError(
+            raise InputError(
                 f"data of an ensemble are sharded over members, their first axis; got {sharding}. Put them there with "
                 'jax.device_put(array, NamedSharding(mesh, PartitionSpec("members"))).'
             )
         if list(sharding.mesh.devices.flat) != list(arrays[0].sharding.mesh.devices.flat):
-            raise ValueError("data of an ensemble are sharded over one mesh; these have several, of other devices.")
+            raise InputError("data of an ensemble are sharded over one mesh; these have several, of other devices.")
     mesh = arrays[0].sharding.mesh
     there, count = len({device.process_index for device in mesh.devices.flat}), jax.process_count()
     if there != count:
-        raise ValueError(
+        raise InputError(
             f"the mesh of an ensemble's data has devices of {there} of the {count} processes, which all take "
             "part; make it of all jax.devices()."
         )

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax import Array
 
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.ensemble.reasons import MEANINGS, Why, sentences
@@ -22,7 +23,7 @@ def _names(given: tuple[str, ...], letter: str, count: int) -> np.ndarray:
 
 
 def contents(
-    system: System, widths: tuple[int, int, int], steps: np.ndarray, h: Any, reduced: Any, size: int
+    system: System, widths: tuple[int, int, int], steps: np.ndarray, h: Array, reduced: Any, size: int
 ) -> Contents:
     """The arrays of an ensemble of systems like this one: nodes at `steps`, or else `reduced`, name -> a sample.
 

@@ -10,9 +10,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.console import Progress
-from discrete_hamel._support.errors import RunInterrupted
+from discrete_hamel._support.errors import InputError, InputTypeError, RunInterrupted
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.lanes.lane_choice import bundle_for
 from discrete_hamel.compiler.step.stepper import in_steps
@@ -39,11 +41,11 @@ FIRST_LOOK = 0.05  # seconds after which is first looked whether others have fin
 
 def ensemble(
     system: System | Sequence[System],
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     *,
-    v: Any = None,
-    h: Any,
+    v: Velocities | None = None,
+    h: Scalar,
     steps: int,
     scheme: Scheme | None = None,
     save_every: int | None = None,
@@ -74,14 +76,14 @@ def ensemble(
     """
     scheme = DiscreteHamel() if scheme is None else scheme
     if not isinstance(scheme, Scheme):
-        raise TypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
+        raise InputTypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
     steps = checks.count("steps", steps, 1)
     every = steps if save_every is None else checks.count("save_every", save_every, 1)
     if steps % every:
-        raise ValueError(f"steps = {steps} is not a multiple of save_every = {every}, so the last node would be lost.")
+        raise InputError(f"steps = {steps} is not a multiple of save_every = {every}, so the last node would be lost.")
     h = checks.step_size(h)
     if checks.traced(system, scheme, q, xi, v, h):
-        raise ValueError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
+        raise InputError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
     _warn_of_float32(h)
     workers = cores() if workers is None else checks.count("workers", workers, 1)
     members = gathered(system, q, xi, v, BLOCK)
@@ -103,7 +105,7 @@ class Run:
         self,
         members: Members,
         scheme: Scheme,
-        h: Any,
+        h: Array,
         steps: int,
         every: int,
         first_too: bool,

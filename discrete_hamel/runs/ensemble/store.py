@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from discrete_hamel._support.errors import StoreDamaged, StoreFailed
+from discrete_hamel._support.arrays import PathLike
+from discrete_hamel._support.errors import InputError, StoreDamaged, StoreFailed
 from discrete_hamel.runs.ensemble import claims, processes
 from discrete_hamel.runs.ensemble.batches import Task
 from discrete_hamel.runs.ensemble.members import Members
@@ -79,7 +80,7 @@ def _digest(before: bytes, rows: np.ndarray) -> int:
 class Shards:
     """The store: made by whoever comes first, written by all who work on it."""
 
-    def __init__(self, path: Any, contents: Contents, made_from: dict[str, Any], members: int) -> None:
+    def __init__(self, path: PathLike, contents: Contents, made_from: dict[str, Any], members: int) -> None:
         self.path, self.contents, self.members = requests.place(path), contents, members
         self.size = next(iter(contents.columns.values())).chunk
         self.first = not self.path.exists() and self._made(made_from)
@@ -120,7 +121,7 @@ class Shards:
     def _refuse_another(self, made_from: dict[str, Any]) -> None:
         """All who work on a store run the same thing: what it was made from decides."""
         if differing := differences(stored_manifest(self.path), json.loads(json.dumps(made_from))):
-            raise ValueError(
+            raise InputError(
                 f"{self.path} was made by another ensemble (stored -> asked for): "
                 + "; ".join(differing)
                 + ". Give another store."
@@ -182,7 +183,7 @@ def stored_manifest(path: Path) -> dict[str, Any]:
     except StoreDamaged:
         raise
     except (OSError, ValueError):
-        raise ValueError(f"{path} is not the store of an ensemble.") from None
+        raise InputError(f"{path} is not the store of an ensemble.") from None
     if made_from.get("kind") != KIND:
-        raise ValueError(f"{path} is the store of one run, not of an ensemble; dh.load reads it.")
+        raise InputError(f"{path} is the store of one run, not of an ensemble; dh.load reads it.")
     return made_from

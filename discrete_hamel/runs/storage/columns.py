@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel.runs.storage import files
 
 NAME = re.compile(r"[^\W.][^/\\\x00-\x1f]*")  # no way out of the store, and nothing hidden
@@ -84,7 +84,7 @@ class Column:
 def named(name: Any) -> str:
     """A name that may be a folder in a store, or a sentence."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ValueError(
+        raise InputError(
             f"{name!r} cannot be the name of an array in a store: names begin with a letter and hold no slash."
         )
     return name
@@ -94,23 +94,23 @@ def column_of(name: str, metadata: dict[str, Any]) -> tuple[Column, int]:
     """The column that the metadata of a store describe, and its rows; a ValueError says what is wrong with them."""
     array, attributes = (metadata.get(f"{name}/{part}") for part in (".zarray", ".zattrs"))
     if not isinstance(array, dict) or not isinstance(attributes, dict):
-        raise ValueError(f"the array {name!r} has no metadata.")
+        raise InputError(f"the array {name!r} has no metadata.")
     sizes, chunks, dtype = (array.get(key) for key in ("shape", "chunks", "dtype"))
     dimensions = attributes.get("_ARRAY_DIMENSIONS")
     if not isinstance(sizes, list) or not isinstance(chunks, list) or not isinstance(dimensions, list):
-        raise ValueError(f"the array {name!r} has no shape, chunks and dimensions.")
+        raise InputError(f"the array {name!r} has no shape, chunks and dimensions.")
     if not len(sizes) == len(chunks) == len(dimensions) > 0:
-        raise ValueError(f"the array {name!r} has a shape, chunks and dimensions that do not belong together.")
+        raise InputError(f"the array {name!r} has a shape, chunks and dimensions that do not belong together.")
     if not isinstance(dtype, str) or not TYPE.fullmatch(dtype):
-        raise ValueError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
+        raise InputError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
     if array.get("filters") != CHECK or array.get("compressor") is not None:
-        raise ValueError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
+        raise InputError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
     if not all(type(size) is int and size >= 0 for size in (*sizes, *chunks)) or chunks[0] < 1:
-        raise ValueError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}.")
+        raise InputError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}.")
     if max(math.prod(sizes), math.prod(chunks)) * np.dtype(dtype).itemsize >= LARGEST:
-        raise ValueError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}, beyond any memory.")
+        raise InputError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}, beyond any memory.")
     if not all(isinstance(dimension, str) for dimension in dimensions):
-        raise ValueError(f"the array {name!r} has dimensions without names.")
+        raise InputError(f"the array {name!r} has dimensions without names.")
     return Column(named(name), tuple(dimensions), np.dtype(dtype), chunks[0], tuple(sizes[1:])), sizes[0]
 
 

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.storage.columns import Column, named
@@ -30,7 +31,7 @@ def chunk_of(nodes: int, coordinates: int) -> int:
 def _at_node(system: System, q: Array, xi: Array) -> dict[str, Array]:
     invariants = invariants_at(system, q, xi)
     if taken := set(invariants) & RESERVED:
-        raise ValueError(f"the invariant {taken.pop()!r} has the name of another array; give it a different name.")
+        raise InputError(f"the invariant {taken.pop()!r} has the name of another array; give it a different name.")
     return {"v": hamel.velocities(system, q, xi)} | invariants
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import schemes
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.arrays import PathLike, PyTree, Scalar
+from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel._support.pytrees import is_static
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -26,7 +27,7 @@ LARGEST = 10_000  # size that is believed, so that no store can have us fill the
 LONGEST = 60  # characters of a value in a message
 
 
-def described(tree: Any) -> dict[str, Any] | None:
+def described(tree: object) -> dict[str, Any] | None:
     """A pytree as plain data: its class, its leaves by name, and its structure as text, for comparison only."""
     if tree is None:
         return None
@@ -38,7 +39,7 @@ def described(tree: Any) -> dict[str, Any] | None:
     return {"class": type(tree).__name__, "fields": _plain(tree), "leaves": leaves, "structure": structure}
 
 
-def _plain(tree: Any) -> dict[str, Any]:
+def _plain(tree: object) -> dict[str, Any]:
     """The fields that are plain data and part of the structure (sizes, switches, names), and what schemes consist of:
     other schemes, and what else `schemes` has.
     """
@@ -90,7 +91,7 @@ def versions() -> dict[str, str]:
     return {"discrete_hamel": __version__, "jax": jax.__version__, "numpy": np.__version__, "machine": machine}
 
 
-def manifest(system: System, scheme: Scheme | None, q: Array, xi: Array, h: Any, save_every: int) -> dict[str, Any]:
+def manifest(system: System, scheme: Scheme | None, q: Array, xi: Array, h: Scalar, save_every: int) -> dict[str, Any]:
     """What a run is made from: two runs whose manifests are equal have equal steps, bit for bit."""
     equations = {name: _traced(name, system, *given) for name, given in _functions(system, q, xi).items()}
     # The library's own schemes change with its version only, and tracing a step takes a while.
@@ -110,7 +111,7 @@ def manifest(system: System, scheme: Scheme | None, q: Array, xi: Array, h: Any,
     }
 
 
-def _flat(tree: Any, name: str = "") -> dict[str, Any]:
+def _flat(tree: object, name: str = "") -> dict[str, Any]:
     if not isinstance(tree, dict):
         return {name: tree}
     return {key: value for k, v in tree.items() for key, value in _flat(v, f"{name}.{k}".lstrip(".")).items()}
@@ -136,16 +137,16 @@ def _short(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def agreeing(kind: str, given: Any, described_as: dict[str, Any], path: Any) -> Any:
+def agreeing(kind: str, given: Any, described_as: dict[str, Any], path: PathLike) -> Any:
     """The system or scheme given, which has to agree with what the store says of it."""
     mine: dict[str, Any] = described(given) or {}
     if mine["class"] != described_as["class"]:
-        raise ValueError(f"{path} holds a {described_as['class']}, the {kind} given is a {mine['class']}.")
+        raise InputError(f"{path} holds a {described_as['class']}, the {kind} given is a {mine['class']}.")
     for part in ("fields", "leaves"):
         ours, stored = mine[part], described_as[part]
         for name in sorted({**ours, **stored}):
             if ours.get(name) != stored.get(name):
-                raise ValueError(
+                raise InputError(
                     f"the {kind} given differs from the one in {path}: {name} is {_short(ours.get(name))}, "
                     f"stored {_short(stored.get(name))}."
                 )
@@ -193,13 +194,13 @@ def _believed(fields: dict[str, Any]) -> dict[str, Any]:
     """Of what a store says of an object's fields, what may go into its making."""
     within = {k: rebuilt(v, schemes) for k, v in fields.items() if isinstance(v, dict)}
     if None in within.values():
-        raise ValueError("a scheme within cannot be rebuilt.")
+        raise InputError("a scheme within cannot be rebuilt.")
     return within | {
         k: v for k, v in fields.items() if isinstance(v, bool | str) or (isinstance(v, int) and v < LARGEST)
     }
 
 
-def restored(leaves: list[Any], like: Any) -> Any:
+def restored(leaves: list[Any], like: PyTree) -> Any:
     """A pytree like `like` (shapes and types) from its leaves as plain data."""
     shapes = jax.tree.leaves(like)
     if len(leaves) != len(shapes):

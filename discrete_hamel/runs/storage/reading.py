@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel.runs.storage import files, validation
 from discrete_hamel.runs.storage.columns import Column, StoredArray, column_of, named
 from discrete_hamel.runs.storage.manifest import FORMAT
@@ -29,13 +29,13 @@ class Contents:
             raise FileNotFoundError(f"there is no store at {path}.")
         metadata, told = verified(path)
         if "kind" in told:
-            raise ValueError(
+            raise InputError(
                 f"{path} is the store of an ensemble, not of one run: xarray.open_zarr({str(path)!r}) reads it, and "
                 "dh.ensemble with store=... goes on with it."
             )
         if validation.whole(told.get("format")) and told["format"] != FORMAT:
             by = told["versions"].get("discrete_hamel") if isinstance(told.get("versions"), dict) else None
-            raise ValueError(
+            raise InputError(
                 f"{path} has format {told['format']}, this version of discrete_hamel reads {FORMAT}; "
                 f"it was written by {by or 'an unknown version'}."
             )
@@ -64,8 +64,8 @@ def verified(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     file = path / METADATA
     if not file.exists() and not file.is_symlink():
         if any((path / name).exists() for name in (".zgroup", "zarr.json")):
-            raise ValueError(f"{path} {NOT_OURS}")
-        raise ValueError(f"{path} is no Zarr store.")
+            raise InputError(f"{path} {NOT_OURS}")
+        raise InputError(f"{path} is no Zarr store.")
     damaged = StoreDamaged(
         f"{file} is damaged: it is cut off, or its checksum is not that of its contents. The arrays beside it may "
         "be whole, and each chunk has its own checksum; but what made the run is not known any more."
@@ -79,7 +79,7 @@ def verified(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except (KeyError, TypeError, ValueError, RecursionError):
         raise damaged from None
     if "discrete_hamel" not in attributes:
-        raise ValueError(f"{path} {NOT_OURS}")
+        raise InputError(f"{path} {NOT_OURS}")
     if not right:
         raise damaged
     try:

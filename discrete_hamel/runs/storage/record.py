@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import RunReport, Trajectory
@@ -42,7 +43,7 @@ class Rows(NamedTuple):
         nodes, intervals = slice(begin, begin + count + 1), slice(begin, begin + count)
         return Rows(*(a[nodes] for a in self[:4]), *(a[intervals] for a in self[4:]))
 
-    def take(self, t: Any, saved: tuple) -> None:
+    def take(self, t: ArrayLike, saved: tuple) -> None:
         """A chunk, of which what has been written here already stays."""
         q, p, xi, xi_mid, report = saved
         count = len(xi_mid)
@@ -70,7 +71,7 @@ class Record(Protocol):
     def rows(self, finished: int, count: int) -> Rows | None:
         """Where the next so many intervals may be written at once."""
 
-    def add(self, t: Any, saved: tuple, point: Point) -> RunFailed | None:
+    def add(self, t: ArrayLike, saved: tuple, point: Point) -> RunFailed | None:
         """Take a chunk: times of its nodes, (q, p, xi at nodes, xi_mid, Report), and where it ended; or say why not."""
 
     def ended(self, state: Any, failure: Stopped) -> tuple[Trajectory, Stopped]:
@@ -120,7 +121,7 @@ class Memory:
     def rows(self, finished: int, count: int) -> Rows:
         return self.kept.part(finished, count)
 
-    def add(self, t: Any, saved: tuple, point: Point) -> None:
+    def add(self, t: ArrayLike, saved: tuple, point: Point) -> None:
         count = point.finished - self.finished
         self.kept.part(self.finished, count).take(t, saved)
         self.finished = point.finished

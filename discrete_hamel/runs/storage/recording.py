@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.errors import PHYSICAL, RunFailed, StoreDamaged, StoreFailed
+from discrete_hamel._support.errors import PHYSICAL, InputError, RunFailed, StoreDamaged, StoreFailed
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.storage import layout
 from discrete_hamel.runs.storage.lock import Lock
@@ -95,18 +95,18 @@ class Recording:
     def _compare(self, told: dict[str, Any], nodes: int) -> None:
         differing = differences({key: told.get(key) for key in self.identity}, self.identity)
         if differing:
-            raise ValueError(
+            raise InputError(
                 f"{self.path} cannot be resumed: what is asked for differs from what made it (stored -> asked for).\n  "
                 + "\n  ".join(differing)
                 + "\nResume with what made it, or use another store."
             )
         if told["finished"] + 1 > nodes:
-            raise ValueError(
+            raise InputError(
                 f"{self.path} holds {told['finished'] * self.save_every} steps already, more than "
                 f"steps = {(nodes - 1) * self.save_every}; load it (dh.load), or ask for more steps."
             )
         if told["state"] is None:
-            raise ValueError(f"{self.path} holds a run that ended between two saved nodes, so nothing can go on there.")
+            raise InputError(f"{self.path} holds a run that ended between two saved nodes, so nothing can go on there.")
 
     # what loops.run asks of a Record
 
@@ -126,7 +126,7 @@ class Recording:
     def _taken_up(self, contents: Contents, state: Any, path: tuple[str, str]) -> tuple[Point, tuple]:
         told = contents.manifest
         if told["path"][0] != path[0]:
-            raise ValueError(
+            raise InputError(
                 f"{self.path} cannot be resumed: it was made on the {told['path'][0]} path, this run takes the "
                 f"{path[0]} path ({path[1] or 'compiled=True'}), and they may differ in the last bit."
             )

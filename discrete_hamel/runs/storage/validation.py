@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel._support.errors import PHYSICAL, StoreDamaged
+from discrete_hamel._support.errors import PHYSICAL, InputError, StoreDamaged
 from discrete_hamel.runs.storage.columns import LARGEST, Column
 
 BITS = {"float32": "<f4", "float64": "<f8"}
@@ -22,7 +22,7 @@ def parsed(text: Any) -> Any:
     try:
         return json.loads(text)
     except (TypeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(str(error)) from None
+        raise InputError(str(error)) from None
 
 
 def _text(value: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems.mechanisms.assembly import Body, tree_of
 from discrete_hamel.systems.mechanisms.joints import Ball, Fixed, Free, Hinge, Slide
 from discrete_hamel.systems.mechanisms.rotations import AXES
@@ -25,7 +26,7 @@ def from_mjcf(source: Any, leave_out: str | Sequence[str] = ()) -> Mechanism:
     kept = {} if leave_out == "all" else {kind: what for kind, what in beyond.items() if kind not in leave_out}
     if kept:
         listed = "; ".join(f"{kind} ({what})" for kind, what in kept.items())
-        raise ValueError(
+        raise InputError(
             f"this model has what discrete_hamel does not simulate: {listed}. Without them it is another system: "
             f"leave_out={tuple(kept)} reads it so."
         )

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+
 CLOSED = 1e-11  # m: gaps that are none
 NEGLIGIBLE = 1e-7  # share of the steepest slope
 HELD = 1e-9  # share of the rates given by which they may be missed
@@ -46,7 +48,7 @@ def initial(
     v = solution[0][: len(q)]
     off = np.abs(rows @ v - sides)
     if np.max(off, initial=0.0) > HELD * max(1.0, np.max(np.abs(sides), initial=0.0)):
-        raise ValueError(
+        raise InputError(
             f"no velocity at which nothing slips has these rates: {dict(rates or {})}; they are missed by "
             f"{off.max():.3g}. Name fewer of them."
         )
@@ -55,7 +57,7 @@ def initial(
 
 def _index(names: tuple[str, ...], name: str) -> int:
     if name not in names:
-        raise ValueError(f"there is no {name!r}; there are {', '.join(names)}.")
+        raise InputError(f"there is no {name!r}; there are {', '.join(names)}.")
     return names.index(name)
 
 
@@ -102,7 +104,7 @@ def together(held: Any, q: np.ndarray, fixed: Any = ()) -> np.ndarray:
     worst = int(np.argmax(np.abs(miss)))
     labels = [held.labels()[slip] for slip in held.gap_slips()] if hasattr(held, "rows") else []
     what = f"the gap of {labels[worst]}" if worst < len(labels) else "the length of a rotation's coordinates"
-    raise ValueError(
+    raise InputError(
         f"the mechanism cannot be put together: {what} stays {miss[worst]:.3g} wide. A wheel's middle must be its "
         "radius above the plane z = 0, and a loop long enough to close; start nearer, or change `at`."
     )

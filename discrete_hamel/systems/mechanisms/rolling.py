@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.mechanics.adapted_frames import Graph
 from discrete_hamel.mechanics.constructors import FromConstraints
@@ -164,7 +165,7 @@ class RollingMechanism(FromConstraints):
             return {}
         return {"energy": Invariant(self.energy, "continuous", ("lagrangian", "slip", "force"))}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The bodies' shapes."""
         return self.tree.shapes(_whole(self.params, jnp.asarray(q, float)))
 
@@ -212,7 +213,7 @@ def held(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
     kept = _independent(forms, len(bare.labels()))
     gaps_kept = tuple(gap for gap, slip in enumerate(gap_slips) if slip in kept)
     if len(kept) + forms[0].shape[0] - len(bare.labels()) >= len(at_rest):
-        raise ValueError(
+        raise InputError(
             f"the mechanism cannot move: {len(kept)} constraints that are independent hold its {len(at_rest)} "
             f"coordinates: {', '.join(bare.labels()[i] for i in kept)}."
         )

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines
@@ -61,7 +62,7 @@ class Mechanism(System):
     damping: Any = 0.0  # N m s/rad or N s/m, (bodies)
     rotor: Any = 0.0  # kg m^2 or kg, (bodies)
     torque: Any = 0.0  # N m or N, of motors, (bodies)
-    gravity: Any = (0.0, 0.0, -9.81)  # m/s^2
+    gravity: ArrayLike = (0.0, 0.0, -9.81)  # m/s^2
     shapes_of: Any = ()  # what films draw, a solid or None a body
 
     # What the joints say.
@@ -227,7 +228,7 @@ class Mechanism(System):
 
     # Films.
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The bodies' shapes; rods from joint to joint and to the mass centre where a body was given none."""
         turns, places = (np.asarray(a) for a in _poses(self, jnp.asarray(q, float)))
         drawn: list[np.ndarray] = []

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.adapted_frames import adapted, probes
 from discrete_hamel.mechanics.constructors import from_constraints
@@ -64,7 +65,7 @@ def _ready(system: FromNonlinearConstraints, q: Array, v: Any) -> FromNonlinearC
     if v is not None:
         return system.around(q, v)
     if system.chart is None:
-        raise ValueError("a constraint may have several branches: give a velocity v on the one that is meant.")
+        raise InputError("a constraint may have several branches: give a velocity v on the one that is meant.")
     return system
 
 
@@ -112,7 +113,7 @@ def as_linear(system: NonlinearSystem, q: Any, *, v: Any = None) -> System:
     if isinstance(system, FromNonlinearConstraints):
         system = _ready(system, q, v)
     if not linear_in_velocities(system, q):
-        raise ValueError(
+        raise InputError(
             f"the velocities of {type(system).__name__} are truly nonlinear: those allowed at q = {q.tolist()} or "
             "about it do not form a linear space. NonlinearMidpoint, Gauss, EnergyExact and RungeKutta4 take it as it "
             "is."
