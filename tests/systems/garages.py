@@ -84,7 +84,7 @@ def bicycle(s):
     )  # fmt: skip
 
 
-# By name (the bicycle's is in benchmarks/bicycle_three_ways.py): the mechanism of a system, and the order in which its coordinates are the system's.
+# By name: the mechanism of a system, and the order in which its coordinates are the system's.
 BUILT = {
     "DifferentialDrive": (differential_drive, [0, 1, 2, 3, 4, 5, 6]),
     "OmniBase": (omni_base, [0, 1, 2, 3, 4, 5]),

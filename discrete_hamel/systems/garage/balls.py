@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SO3
@@ -127,7 +128,7 @@ class BallRobot(Carried):
         parameters.positive(self, "shell_mass", "shell_inertia", "radius", "mass", "moments", "wheel_radius", "track")
         parameters.not_negative(self, "wheel_inertia")
         if float(self.track) > float(self.radius):
-            raise ValueError(
+            raise InputError(
                 f"the parameter track of BallRobot is {float(self.track):g}: the wheel is not inside the shell, whose "
                 f"radius is {float(self.radius):g}."
             )

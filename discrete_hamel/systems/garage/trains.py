@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.carts import Car, wheel
@@ -89,7 +90,7 @@ class CarWithTrailers(Vehicle):
 
     def check(self) -> None:
         if self.trailers < 0:
-            raise ValueError(f"the parameter trailers of CarWithTrailers must not be negative; it is {self.trailers}.")
+            raise InputError(f"the parameter trailers of CarWithTrailers must not be negative; it is {self.trailers}.")
         parameters.positive(self, "mass", "inertia", "steering_inertia", "wheelbase", "drawbar")
         parameters.not_negative(self, "trailer_mass", "trailer_inertia")
 
@@ -171,7 +172,7 @@ class WheeledSnake(Vehicle):
 
     def check(self) -> None:
         if self.links < 1:
-            raise ValueError(f"the parameter links of WheeledSnake must be at least 1; it is {self.links}.")
+            raise InputError(f"the parameter links of WheeledSnake must be at least 1; it is {self.links}.")
         parameters.positive(self, "length", "mass", "inertia")
 
     def sample(self) -> dict:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.systems.mechanisms.contacts import Contact, velocity_at
 from discrete_hamel.systems.mechanisms.rotations import Motion
@@ -120,7 +121,7 @@ class BallOnSurface(Contact):
         (ball,) = motions
         length = float(jnp.linalg.norm(jax.grad(self._distance)(ball.place)))
         if abs(length - 1) > 1e-6:
-            raise ValueError(
+            raise InputError(
                 f"the distance of {self.on!r} from its surface has a gradient of length {length:.6g} at "
                 f"{np.round(np.asarray(ball.place), 6).tolist()}; that of a distance is 1. For a surface f = 0 with a "
                 "radius of curvature much larger than the ball's, f / |grad f| comes near; else write the distance."

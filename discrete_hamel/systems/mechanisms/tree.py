@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines
@@ -108,7 +109,7 @@ class Mechanism(System):
         """Where the coordinate and the rate of a body's joint, one of one axis, stand in q and xi."""
         body = self.names.index(name)
         if len(self.joints[body].coordinates) != 1:
-            raise ValueError(
+            raise InputError(
                 f"the joint of {name!r} is a {self.joints[body].__name__}: a gear needs one with one axis."
             )
         before = self.joints[: body + 1]

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems.mechanisms.assembly import Body, mechanism
 from discrete_hamel.systems.mechanisms.contacts import Gear
 from discrete_hamel.systems.mechanisms.joints import Fixed, Free, Hinge, Planar, Slide
@@ -49,7 +50,7 @@ def from_urdf(
     robot = _parsed(source)
     joints, links = robot.findall("joint"), {_name(link): link for link in robot.findall("link")}
     if len(links) < len(robot.findall("link")):
-        raise ValueError("each link of a URDF needs a name of its own; two have the same.")
+        raise InputError("each link of a URDF needs a name of its own; two have the same.")
     _refuse_beyond(robot, joints, leave_out)
     bodies, names = _bodies(joints, links, Fixed() if base is None else base)
     gears = [_gear(joint, joint.find("mimic"), names) for joint in joints if joint.find("mimic") is not None]
@@ -65,11 +66,11 @@ def _parsed(source: Any) -> ElementTree.Element:
     try:
         robot = ElementTree.fromstring(text.strip())
     except ElementTree.ParseError as error:
-        raise ValueError(f"this is no XML: {error}.") from None
+        raise InputError(f"this is no XML: {error}.") from None
     if robot.tag != "robot":
-        raise ValueError(f"a URDF describes a <robot>; this describes a <{robot.tag}>. MJCF is read by from_mjcf.")
+        raise InputError(f"a URDF describes a <robot>; this describes a <{robot.tag}>. MJCF is read by from_mjcf.")
     if any("xacro" in element.tag for element in robot.iter()):
-        raise ValueError("this file has xacro macros in it: expand them first, by  xacro robot.xacro > robot.urdf")
+        raise InputError("this file has xacro macros in it: expand them first, by  xacro robot.xacro > robot.urdf")
     return robot
 
 
@@ -88,7 +89,7 @@ def _refuse_beyond(
     kept = {kind: of for kind, of in counts.items() if of[0] and leave_out != "all" and kind not in leave_out}
     if kept:
         listed = "; ".join(f"{kind} ({count} {what})" for kind, (count, what) in kept.items())
-        raise ValueError(
+        raise InputError(
             f"this robot has what discrete_hamel does not simulate: {listed}. Without them it is another system: "
             f"leave_out={tuple(kept)} reads it so."
         )
@@ -109,20 +110,20 @@ def _bodies(
         _linked(joint, "parent", links)
         if child in above:
             hung = f"{_name(above[child])!r} and {_name(joint)!r}"
-            raise ValueError(
+            raise InputError(
                 f"the link {child!r} hangs on two joints, {hung}; URDF describes trees. Close it by a Pin."
             )
         above[child] = joint
     roots = [name for name in links if name not in above]
     if len(roots) != 1:
-        raise ValueError(f"a robot has one link without a joint above it; this one has {', '.join(roots) or 'none'}.")
+        raise InputError(f"a robot has one link without a joint above it; this one has {', '.join(roots) or 'none'}.")
     bodies = [Body(roots[0], base, **_inertial(links[roots[0]]))]
     names = {roots[0]: roots[0]}
     waiting = dict(above)
     while waiting:
         ready = [child for child, joint in waiting.items() if _linked(joint, "parent", links) in names]
         if not ready:
-            raise ValueError(f"the links {', '.join(waiting)} hang on one another, not on {roots[0]!r}.")
+            raise InputError(f"the links {', '.join(waiting)} hang on one another, not on {roots[0]!r}.")
         for child in ready:
             joint = waiting.pop(child)
             names[child] = names[_name(joint)] = child if joint.get("type") == "fixed" else _name(joint)
@@ -135,10 +136,10 @@ def _bodies(
 def _joint(joint: ElementTree.Element) -> Any:
     kind = JOINTS.get(joint.get("type", ""))
     if kind is None:
-        raise ValueError(f"the joint {_name(joint)!r} is {joint.get('type')!r}; there are {', '.join(JOINTS)}.")
+        raise InputError(f"the joint {_name(joint)!r} is {joint.get('type')!r}; there are {', '.join(JOINTS)}.")
     axis = _numbers(joint.find("axis"), "xyz", (1.0, 0.0, 0.0))
     if kind is Planar and not np.array_equal(axis, AXES["z"]):
-        raise ValueError(f"the planar joint {_name(joint)!r} moves across {axis}; only (0, 0, 1) can be read.")
+        raise InputError(f"the planar joint {_name(joint)!r} moves across {axis}; only (0, 0, 1) can be read.")
     if kind not in (Hinge, Slide):
         return kind()
     letters = [letter for letter, unit in AXES.items() if np.array_equal(axis, unit)]
@@ -149,7 +150,7 @@ def _joint(joint: ElementTree.Element) -> Any:
 def _gear(joint: ElementTree.Element, mimic: Any, names: dict[str, str]) -> Gear:
     leader = mimic.get("joint", "")
     if leader not in names:
-        raise ValueError(f"the joint {_name(joint)!r} mimics {leader!r}, but there is no such joint.")
+        raise InputError(f"the joint {_name(joint)!r} mimics {leader!r}, but there is no such joint.")
     ratio, shift = _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)
     return Gear(names[_name(joint)], names[leader], ratio, shift)
 
@@ -198,7 +199,7 @@ def _linked(joint: ElementTree.Element, end: str, links: dict[str, ElementTree.E
     element = joint.find(end)
     link = "" if element is None else element.get("link", "")
     if link not in links:
-        raise ValueError(f"the {end} of the joint {_name(joint)!r} is the link {link!r}, but there is no such link.")
+        raise InputError(f"the {end} of the joint {_name(joint)!r} is the link {link!r}, but there is no such link.")
     return link
 
 
