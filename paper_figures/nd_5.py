@@ -16,8 +16,9 @@ from jax import Array
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
-from paper_figures import stones
-from paper_figures.pictures import mosaic
+
+from . import stones
+from .pictures import mosaic
 
 STONE = dh.systems.Rattleback()
 ROUND = dh.systems.Rattleback(

@@ -84,7 +84,7 @@ def _refuse_outputs(options: argparse.Namespace, motion: motions.Motion) -> None
         raise FileExistsError(f"--save {options.save}: it exists already; give another name, or remove it first.")
     if options.steps == 0 and (options.plot or options.animate):
         raise InputError("there is nothing to draw after --steps 0.")
-    pictures.refuse(options, motion.system, motion.q, abs(options.steps * motion.h))
+    pictures.refuse(options, motion.system, np.asarray(motion.q), abs(options.steps * motion.h))
 
 
 def _refuse_size(options: argparse.Namespace, motion: motions.Motion) -> None:

@@ -6,6 +6,7 @@ picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do t
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Unpack
 
 import jax
@@ -290,20 +291,30 @@ class FromConstraints(DescribedSystem):
         return self.choice.margin(self._rows(q))
 
 
+ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
 @jax.jit
 def _slip(system: FromConstraints, q: Array) -> Array:
     return system.slip(q)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _one_forms(system: FromConstraints, q: Array) -> Array:
     return jax.vmap(system.one_forms)(q)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _inertias(system: FromConstraints, q: Array) -> Array:
     """d2L/dv_i dv_i at rest: what a unit of each coordinate weighs."""
-    return jnp.diag(jax.hessian(system.in_velocities, 1)(q, jnp.zeros_like(q)))
+
+    def along(line: Array) -> Array:
+        def slope(v: Array) -> Array:
+            return jax.jvp(lambda v: system.in_velocities(q, v), (v,), (line,))[1]
+
+        return jax.jvp(slope, (jnp.zeros_like(q),), (line,))[1]
+
+    return jax.vmap(along)(jnp.eye(len(q)))
 
 
 def _weights(inertias: np.ndarray) -> Array:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypedDict
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputTypeError
 from discrete_hamel.mechanics.system import Invariant, System
 
@@ -79,9 +81,15 @@ def _all_are(kind: type, values: Sequence) -> bool:
     return all(isinstance(one, kind) for one in values)
 
 
+_staged = Cache(most=200)
+
+
 def call(function: Callable, params: object, *arguments: Any) -> Any:
-    """function(*arguments), with the system's params as last argument if it has any."""
-    return function(*arguments) if params is None else function(*arguments, params)
+    """function(*arguments), with the system's params as last argument if it has any; JAX traces it once a shape."""
+    arguments = arguments if params is None else (*arguments, params)
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(arguments)):
+        function = _staged.kept(function, lambda: jax.jit(function))
+    return function(*arguments)
 
 
 class DescribedSystem(System):

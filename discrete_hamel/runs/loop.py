@@ -15,6 +15,7 @@ from discrete_hamel.compiler.gradients.differentiable import compiled_for, follo
 from discrete_hamel.compiler.native.host import Kept
 from discrete_hamel.compiler.paths import chunk as compiled_chunk
 from discrete_hamel.compiler.paths import stepper_for
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
@@ -30,7 +31,7 @@ FEW = 64  # after a failure of the compiled step the plain path goes on up to a 
 CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is longer
 
 
-@jax.jit
+@interpreted
 def _start(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[State, tuple]:
     state = start(system, scheme, q, xi, h)
     return state, (state.q, state.p, xi)

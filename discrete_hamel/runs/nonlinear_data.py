@@ -1,11 +1,11 @@
 """What is asked of the initial state of a system with nonlinear constraints, before anything is traced."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
 from discrete_hamel.mechanics.singular_states import refuse_singular
@@ -69,7 +69,7 @@ def _finite(system: NonlinearSystem, q: Array, z: Array) -> None:
 FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", "dL/dq and the force")
 
 
-@jax.jit
+@interpreted
 def _facts(system: NonlinearSystem, q: Array, z: Array) -> tuple[Array, ...]:
     v = system.velocity(q, z)
     return (

@@ -1,8 +1,6 @@
 """What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
 
-import inspect
 import math
-from functools import partial
 from typing import Any
 
 import jax
@@ -14,6 +12,7 @@ from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained, floats, short
+from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpreted
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
@@ -85,10 +84,7 @@ def count(name: str, value: Any, least: int) -> int:
     return number
 
 
-ONCE: dict[str, int] = {"xla_backend_optimization_level": 0}  # it runs once, so that compiling is what it costs
-
-
-@partial(jax.jit, compiler_options=ONCE)
+@interpreted
 def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     """What has to be finite at (q, xi), by name; with many coordinates by maps of vectors alone."""
     free, whole = xi[: system.rank], hamel.full(system, q, xi[: system.rank])
@@ -151,9 +147,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any) -> tuple[System,
         known = system, q, jnp.zeros(n) if xi is None else xi
         try:
             found = _facts(*known)
-        except ValueError:
-            if not traced(inspect.unwrap(_facts)(*known)):  # else it was no outermost jit, which takes no options
-                raise
+        except TracedWithin:
             raise InputError(
                 "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
                 "given: hand it over as params=..., or put jax.jit around what is differentiated."
@@ -236,7 +230,7 @@ def _regular(system: System, mass: np.ndarray) -> None:
     )
 
 
-_quasivelocities = partial(jax.jit, compiler_options=ONCE)(hamel.quasivelocities)
+_quasivelocities = interpreted(hamel.quasivelocities)
 
 
 def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -> Array:

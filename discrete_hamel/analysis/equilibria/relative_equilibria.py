@@ -1,9 +1,9 @@
 """Relative equilibria: motions that are orbits of a one-parameter group, of (H) and of a scheme's map."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -25,6 +25,7 @@ from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.steady_equations import Question, modulo_symmetry, nearest_group
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -154,6 +155,6 @@ def asked(
     return Question(select, system, scheme, h, len(q)), np.asarray(_started(system, scheme, h, x))
 
 
-@jax.jit
+@partial(interpreted, often=OFTEN)
 def _started(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
     return discrete_maps.started(system, scheme, h, x)

@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.actions import Generator, Symmetries, by_name
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
@@ -162,12 +163,12 @@ def nearby(system: System, q: Array, n: int) -> Array:
     return jnp.stack([retracted(system, q, eta) for eta in jnp.asarray(amounts)])
 
 
-@jax.jit
+@partial(interpreted, often=OFTEN)
 def _field(system: System, x: Array) -> Array:
     return field(system, x)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(interpreted, static=1, often=OFTEN)
 def _orbit(symmetries: Chosen, system: System, x: Array) -> Array:
     return orbit(system, symmetries, x)
 

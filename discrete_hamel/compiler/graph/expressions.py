@@ -30,6 +30,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: list[tuple] = []
+        self._operands: list[tuple[int, ...]] = []
         self.samples: list[float] = []
         self.guards: dict[int, int] = {}  # reciprocal of a pivot -> what has to be positive for it to be trusted
         self.own_derivatives: set[str] = set()  # primitives met whose derivative is not that of what they compute
@@ -42,6 +43,7 @@ class Graph:
                 raise Unsupported(f"more than {MOST_NODES} operations")
             index = self._known[node] = len(self.nodes)
             self.nodes.append(node)
+            self._operands.append(() if node[0] in ("const", "input") else node[1:])
             self.samples.append(float(sample))
         return index
 
@@ -167,19 +169,18 @@ class Graph:
         return self._make(("select", truth, a, b), self.samples[a if self.samples[truth] else b])
 
     def operands(self, index: int) -> tuple[int, ...]:
-        node = self.nodes[index]
-        return () if node[0] in ("const", "input") else node[1:]
+        return self._operands[index]
 
     def needed(self, outputs: Iterable[int], given: Container[int] = ()) -> list[int]:
         """The nodes that outputs depend on, operands first; not looking behind those that are given."""
         seen: set[int] = set()
-        stack = list(outputs)
+        stack, behind = list(outputs), self._operands
         while stack:
             index = stack.pop()
             if index not in seen:
                 seen.add(index)
                 if index not in given:
-                    stack.extend(self.operands(index))
+                    stack.extend(behind[index])
         return sorted(seen)
 
     def guards_of(self, outputs: Iterable[int]) -> list[int]:
@@ -188,7 +189,8 @@ class Graph:
 
     def operations(self, outputs: Iterable[int]) -> int:
         """How many arithmetic operations outputs cost."""
-        return sum(1 for i in self.needed(outputs) if self.operands(i))
+        behind = self._operands
+        return sum(1 for i in self.needed(outputs) if behind[i])
 
     def substitute(self, outputs: list[int], replacements: dict[int, int]) -> list[int]:
         """The outputs with nodes replaced by others, folded anew."""

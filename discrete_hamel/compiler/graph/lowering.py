@@ -36,7 +36,7 @@ def dependent(graph: Graph, outputs: list[int], variables: list[int]) -> set[int
     """The nodes that outputs need and that change with `variables`."""
     changing = set(variables)
     for index in graph.needed(outputs):
-        if any(a in changing for a in graph.operands(index)):
+        if not changing.isdisjoint(graph.operands(index)):
             changing.add(index)
     return changing
 

@@ -1,7 +1,7 @@
 """From a jaxpr to the scalar graph: each array becomes an array of node indices.
 
 The first primitive that is not understood raises Unsupported with its name, and the run then takes the plain path.
-Values that depend on no input are numbers (`known_values`).
+Values that depend on no input are numbers (`interpreter`).
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from jax.extend.core import Literal
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.control import CONTROL
-from discrete_hamel.compiler.reading.known_values import evaluated
+from discrete_hamel.compiler.reading.interpreter import evaluated
 from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY, BY_STATE
 from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, RULES, Nodes, as_nodes, symbolic
 

@@ -31,7 +31,7 @@ def _pad(p: dict, a: Nodes, filling: Nodes) -> Nodes:
         int(low + n + high + max(n - 1, 0) * gap)
         for (low, high, gap), n in zip(p["padding_config"], a.shape, strict=True)
     ]
-    result = np.full([max(s, 0) for s in sizes], filling.item(), dtype=object)
+    result = np.full([max(s, 0) for s in sizes], filling.item(), dtype=a.dtype)
     into, kept = [], []
     for (low, _, gap), n, size in zip(p["padding_config"], a.shape, sizes, strict=True):
         places = low + (gap + 1) * np.arange(n)

@@ -46,10 +46,11 @@ class Root:
         self.graph, self.levels, self.negligible, self.cost = graph, [*known, unknowns], negligible, cost
         self.unknowns, self.formulas, rows = unknowns, [], residual
         if residual:
-            self.correction = self._correction(residual, unknowns)
             fewer, remaining, formulas = reduced(graph, residual, unknowns, places)
+            surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
             shorter = self._correction(fewer, remaining)
-            if remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
+            self.correction = shorter if surely else self._correction(residual, unknowns)
+            if surely or remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
                 self.unknowns, self.correction, rows = remaining, shorter, fewer
                 right = regrouped(graph, [f for _, f in formulas], self.levels)
                 self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))

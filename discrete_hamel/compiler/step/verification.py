@@ -9,8 +9,9 @@ what is read rightly agrees to eps of that; the line is drawn at eps^(2/3), a th
 roots found in different ways agree to eps times a condition number; there it is eps^(1/3).
 """
 
+import operator
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from jax import Array
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.mechanics import hamel
@@ -31,37 +33,49 @@ from discrete_hamel.schemes.scheme import Scheme
 
 STEPS = 3
 NUMBERS: dict[str, Any] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative,
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": np.divide, "neg": operator.neg,
     "select": lambda truth, a, b: a if truth != 0 else b,
     **{name: entry[0] for name, entry in (*UNARY.items(), *BINARY.items())},
 }  # fmt: skip
 QUICK: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
+def program(graph: Graph, outputs: Sequence[int], given: Iterable[int]) -> Callable[[Mapping[int, float]], np.ndarray]:
+    """The outputs by NumPy, as a function of the values of some nodes."""
+    known = set(given)
+    order = [i for i in graph.needed(outputs, given=known) if i not in known]
+    fixed = {i: number for i in order if (number := graph.value(i)) is not None}
+    steps = [(i, NUMBERS[graph.nodes[i][0]], graph.operands(i)) for i in order if i not in fixed]
+
+    def evaluate(values: Mapping[int, float]) -> np.ndarray:
+        found = {**fixed, **values}
+        with np.errstate(all="ignore"):
+            for index, operation, operands in steps:
+                found[index] = operation(*[found[a] for a in operands])
+        return np.array([found[o] for o in outputs], float)
+
+    return evaluate
+
+
 def evaluated(graph: Graph, outputs: Sequence[int], given: Mapping[int, float]) -> np.ndarray:
     """The outputs by NumPy, from the values of some nodes."""
-    values = dict(given)
-    for index in graph.needed(outputs, given=values):
-        if index not in values:
-            number = graph.value(index)
-            operands = [values[a] for a in graph.operands(index)]
-            values[index] = NUMBERS[graph.nodes[index][0]](*operands) if number is None else number
-    return np.array([values[o] for o in outputs], float)
+    return program(graph, outputs, given)(given)
 
 
 def root_of(stepper: Stepper, known: Mapping[int, float]) -> np.ndarray | None:
     """z at which the graph's rows vanish, in the order of the scheme's unknowns; None where Newton's method fails."""
     graph, root = stepper.graph, stepper.root
-    z = evaluated(graph, [stepper.guess[i] for i in root.places], known)
+    z = program(graph, [stepper.guess[i] for i in root.places], known)(known)
+    corrected = program(graph, root.correction, [*known, *root.unknowns])
     for _ in range(MAX_ITERATIONS):
-        correction = evaluated(graph, root.correction, {**known, **dict(zip(root.unknowns, z, strict=True))})
+        correction = corrected({**known, **dict(zip(root.unknowns, z.tolist(), strict=True))})
         z = z + correction
         if not np.all(np.isfinite(z)):
             return None
         if np.all(np.abs(correction) <= 8 * np.finfo(float).eps * np.sum(np.abs(z))):
-            values = {**known, **dict(zip(root.unknowns, z, strict=True))}
+            values = {**known, **dict(zip(root.unknowns, z.tolist(), strict=True))}
             for unknown, formula in reversed(root.formulas):
-                values[unknown] = float(evaluated(graph, [formula], values)[0])
+                values[unknown] = float(program(graph, [formula], values)(values)[0])
             return np.array([values[u] for u in stepper.unknowns])
     return None
 
@@ -116,7 +130,7 @@ def _step(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tup
     return "", after, xi, slack
 
 
-@partial(jax.jit, compiler_options=QUICK)
+@interpreted
 def _defined(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tuple[Array, Any]:
     return scheme.residual(system, state, h, z), scheme.advance(system, state, h, z)
 
@@ -190,6 +204,6 @@ def _not_at_node(system: System, state: Any, xi: Any) -> str:
     return "" if apart <= share * (1e-3 + np.max(np.abs(whole), initial=0.0)) else "xi is not in D"
 
 
-@partial(jax.jit, compiler_options=QUICK)
+@interpreted
 def _at_node(system: System, q: Array, free: Array) -> tuple[Array, Array]:
     return hamel.balance(system, q, free)[0], hamel.full(system, q, free)
