@@ -7,21 +7,51 @@ the same motion. By hand it is DiscreteHamel's in another frame: O(h^2) away, as
 import sys
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "systems"))
+import whipple  # noqa: E402
+from multipliers import accelerations  # noqa: E402
+
+HAND = dh.systems.garage.WhippleBicycle()
 NAMES = ("x", "y", "yaw", "lean", "pitch", "steer", "rear", "front")
 ORDER = [2, 0, 1, 3, 4, 6, 5, 7]  # of the mechanism's coordinates, in those
 BACK = list(np.argsort(ORDER))
 
 
+@jax.jit
+def from_constraints(speed):
+    """The rates of (lean, steer, lean', steer') by the same, upright at a speed, of the Lagrangian and slips alone."""
+    shape = jnp.array([3, 5])
+
+    def rates(x):
+        q = jnp.zeros(8).at[shape].set(x[:2])
+        chosen = jnp.concatenate([whipple.rows(q, HAND), jnp.eye(8)[jnp.array([3, 5, 6])]])
+        given = jnp.zeros(8).at[5:7].set(x[2:]).at[7].set(speed / HAND.rear_radius)
+        found, _ = accelerations(whipple.lagrangian, whipple.slipping, q, jnp.linalg.solve(chosen, given), HAND)
+        return jnp.concatenate([x[2:], found[shape]])
+
+    return jax.jacfwd(rates)(jnp.zeros(4))
+
+
+def off_the_table() -> float:
+    """How far any eigenvalue in [Meijaard et al. 2007] table 2 is from one found."""
+    off = 0.0
+    for speed in (0, *whipple.TABLE):
+        found = np.linalg.eigvals(np.asarray(from_constraints(float(speed))))
+        off = max(off, *(np.min(np.abs(found - wanted)) for wanted in whipple.eigenvalues_at(speed)))
+    return off
+
+
 def main() -> None:
     import garages
-    import whipple
 
-    hand = dh.systems.garage.WhippleBicycle()
+    hand = HAND
+    print(f"from constraints, farthest from the table: {off_the_table():.1e}")
     given = dh.from_constraints(
         whipple.lagrangian, whipple.rows, params=hand, coordinates=NAMES, free=("lean", "steer", "rear")
     )

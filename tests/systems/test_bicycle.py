@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 import whipple
 from multipliers import accelerations, assert_same, motion
 
@@ -25,29 +24,15 @@ def by_hand(speed):
     return jax.jacfwd(rates)(jnp.zeros(4))
 
 
-@jax.jit
-def from_constraints(speed):
-    """The same by multipliers, of the Lagrangian and the slips alone."""
-
-    def rates(x):
-        q = jnp.zeros(8).at[jnp.array([LEAN, STEER])].set(x[:2])
-        chosen = jnp.concatenate([whipple.rows(q, BICYCLE), jnp.eye(8)[jnp.array([LEAN, STEER, 6])]])
-        given = jnp.zeros(8).at[5:7].set(x[2:]).at[7].set(speed / BICYCLE.rear_radius)
-        found, _ = accelerations(whipple.lagrangian, whipple.slipping, q, jnp.linalg.solve(chosen, given), BICYCLE)
-        return jnp.concatenate([x[2:], found[jnp.array([LEAN, STEER])]])
-
-    return jax.jacfwd(rates)(jnp.zeros(4))
-
-
-@pytest.mark.parametrize("linearised", [by_hand, from_constraints])
-def test_the_benchmarks_eigenvalues_at_all_speeds(linearised):
+def test_the_benchmarks_eigenvalues_at_all_speeds():
+    """From constraints alone: python -m benchmarks.bicycle_three_ways; as a mechanism: test_rolling_mechanisms.py."""
     for speed in (0, *whipple.TABLE):
-        found = np.linalg.eigvals(np.asarray(linearised(float(speed))))
+        found = np.linalg.eigvals(np.asarray(by_hand(float(speed))))
         for wanted in whipple.eigenvalues_at(speed):
             assert np.min(np.abs(found - wanted)) < 1e-10 * max(1.0, abs(wanted))
-    weave = np.linalg.eigvals(np.asarray(linearised(whipple.WEAVE)))
+    weave = np.linalg.eigvals(np.asarray(by_hand(whipple.WEAVE)))
     assert np.abs(weave[np.abs(weave.imag) > 1].real).max() < 1e-10
-    assert np.abs(np.linalg.eigvals(np.asarray(linearised(whipple.CAPSIZE)))).min() < 1e-10
+    assert np.abs(np.linalg.eigvals(np.asarray(by_hand(whipple.CAPSIZE)))).min() < 1e-10
 
 
 def test_any_motion_is_that_of_the_lagrangian_and_the_slips():

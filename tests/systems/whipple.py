@@ -42,7 +42,7 @@ def turn(axis, angle):
 def attitudes(q, s):
     """Of leaning plane, frame, rear wheel, fork, front wheel."""
     ex, ey, ez = np.eye(3)
-    axis = np.array([np.sin(s.tilt), 0.0, -np.cos(s.tilt)])
+    axis = jnp.stack([jnp.sin(s.tilt), 0.0, -jnp.cos(s.tilt)])
     leaning = turn(ez, q[2]) @ turn(ex, q[3])
     frame = leaning @ turn(ey, q[4])
     fork = frame @ turn(axis, q[5])
