@@ -14,8 +14,8 @@ import numpy as np
 import discrete_hamel as dh
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "systems"))
-import whipple  # noqa: E402
-from multipliers import accelerations  # noqa: E402
+import whipple
+from multipliers import accelerations
 
 HAND = dh.systems.garage.WhippleBicycle()
 NAMES = ("x", "y", "yaw", "lean", "pitch", "steer", "rear", "front")
