@@ -165,7 +165,7 @@ def draw(data: dict[str, Any]) -> Any:
 
 def rest() -> float:
     """m g h of the level stone."""
-    return STONE.mass * STONE.gravity * (STONE.semiaxes[2] - STONE.depth)
+    return float(STONE.mass * STONE.gravity * (STONE.semiaxes[2] - STONE.depth))
 
 
 def _envelope(t: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ that the next compilation fails. A system takes some 250, so that a process with
 import gc
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 
@@ -21,7 +21,7 @@ class StartReason(str):
     """A reason why nothing could be made that lies in where a run starts: another start may do, so it is not kept."""
 
 
-class Cache(dict[Hashable, Any]):
+class Cache(dict[Hashable, object]):
     """Values by key, the oldest forgotten where there are more than `most`.
 
     >>> squares = Cache(most=2)
@@ -44,7 +44,7 @@ class Cache(dict[Hashable, Any]):
             while len(self) >= self.most:
                 self.pop(next(iter(self)))
             self[key] = made
-        return self[key]
+        return self[key]  # type: ignore[return-value]  # made for this key
 
 
 def clear_caches() -> None:

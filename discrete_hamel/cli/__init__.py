@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from jax.errors import JaxRuntimeError
 
@@ -70,8 +70,8 @@ class Parser(argparse.ArgumentParser):
 
     words: tuple[str, ...] = ()
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"allow_abbrev": False} | options)  # what is mistyped should not run for minutes
+    def __init__(self, **options: object) -> None:
+        super().__init__(**{"allow_abbrev": False} | options)  # type: ignore[arg-type]  # no mistyped run
 
     def error(self, message: str) -> NoReturn:
         """Refuse the line, with a hint."""

@@ -6,7 +6,6 @@ apart do not meet, so they share a probe) and eliminated block after block: no d
 """
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -58,7 +57,7 @@ def solve(lower: Array, main: Array, upper: Array, right: Array) -> Array:
         return x, x
 
     first = (jnp.zeros_like(main[0]), jnp.zeros_like(right[0]))
-    reduced: Any
+    reduced: tuple
     _, reduced = lax.scan(down, first, (lower, main, upper, right))
     return lax.scan(up, first[1], reduced, reverse=True)[1]
 

@@ -1,8 +1,7 @@
 """The geometrically exact planar beam, free, clamped, or with a blade at one end: the flexible Chaplygin sleigh."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -134,14 +133,14 @@ class Beam(Line, System):
     def force(self, q: Array, xi: Array) -> Array:
         return jnp.zeros_like(xi).at[self.of_points[-1, 0]].add(self.moment)
 
-    def straight(self, theta: float = 0.0, place: Any = (0.0, 0.0)) -> np.ndarray:
+    def straight(self, theta: float = 0.0, place: Sequence[float] = (0.0, 0.0)) -> np.ndarray:
         """q of the undeformed beam."""
         s = np.linspace(0.0, float(self.length), self.points)
         return np.column_stack(
             [np.full_like(s, theta), place[0] + s * np.cos(theta), place[1] + s * np.sin(theta)]
         ).ravel()
 
-    def rigid_motion(self, q: Any, omega: float, v1: float, v2: float = 0.0) -> np.ndarray:
+    def rigid_motion(self, q: Array | np.ndarray, omega: float, v1: float, v2: float = 0.0) -> np.ndarray:
         """xi of the beam at q that moves as a body: (omega, v1, v2) of its first section, along and across it."""
         g = np.asarray(q, float).reshape(-1, 3)
         c, s = np.cos(g[0, 0]), np.sin(g[0, 0])
@@ -197,7 +196,7 @@ class Beam(Line, System):
         xi = np.zeros(self.rank) if self.clamped else self.rigid_motion(q, 1.0, 0.5)[: self.rank]
         return {"q": q, "xi": xi, "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The line of the beam, and its sections."""
         g = np.asarray(q, float).reshape(-1, 3)
         width = 2 * float(self.gyration)

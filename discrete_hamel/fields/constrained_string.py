@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.fields.following import Trailing, across_links, drawn, drawn_along, followed, laid_behind, trailed
@@ -91,7 +92,7 @@ class ConstrainedString(Trailing, System):
     def force(self, q: Array, xi: Array) -> Array:
         return jnp.zeros_like(xi).at[0].set(self.pull)
 
-    def tension(self, q: Any, xi: Any) -> Array:
+    def tension(self, q: Coordinates, xi: Quasivelocities) -> Array:
         """lambda of the links, N, from the front: the reaction to stretching, by the Hamel equations across D.
 
         Of second order in ds where the curvature is continuous, also from the string to the track ahead. Along a run
@@ -101,7 +102,7 @@ class ConstrainedString(Trailing, System):
         """
         return -jax.jit(hamel.reactions)(self, q, xi)[self.points + 1 :]
 
-    def behind(self, angle: Callable, speed: float, place: Any = (0.0, 0.0)) -> dict:
+    def behind(self, angle: Callable, speed: float, place: ArrayLike = (0.0, 0.0)) -> dict:
         """Initial data q, xi: the string lies behind its front at `place`, its tangent at angle(s), s from its tail.
 
         The speed must be positive: of a string that backs, the tail would be the front. The front goes where the string
@@ -146,6 +147,6 @@ class ConstrainedString(Trailing, System):
         first = float(self.heading(0.0))
         return {**self.behind(lambda s: first, speed=1.0), "h": float(self.spacing)}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string, from its front."""
         return [drawn(np.asarray(self.places(jnp.asarray(q))))]

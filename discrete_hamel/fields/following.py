@@ -3,13 +3,13 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields.lines import Line
 from discrete_hamel.fields.pairs import complex_of, square, strung
@@ -116,11 +116,11 @@ def laid_behind(angle: Callable, length: float, points: int, ahead: float, goes:
     return np.column_stack([np.cos(links), np.sin(links)]).ravel()
 
 
-def trailed(front: Array, links: Array, spacing: Any) -> Array:
+def trailed(front: Array, links: Array, spacing: Array | float) -> Array:
     """The points (complex) behind the front."""
     return strung(front, -spacing * links)
 
 
-def drawn(z: Any) -> np.ndarray:
+def drawn(z: ArrayLike) -> np.ndarray:
     """The points as a polyline."""
     return np.column_stack([np.real(z), np.imag(z)])

@@ -1,14 +1,16 @@
 """The discrete Hamel scheme at linear cost, for strings that follow their front."""
 
-from typing import Any
-
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.fields.constrained_string import ConstrainedString
+from discrete_hamel.fields.sleigh_string import SleighWithString
 from discrete_hamel.mechanics.hamel import balance, full, momentum_on_d
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
+
+Following = ConstrainedString | SleighWithString
 
 
 class LinkByLink(Scheme):
@@ -34,27 +36,27 @@ class LinkByLink(Scheme):
                 f"{type(system).__name__} is for another scheme, DiscreteHamel() say."
             )
 
-    def start(self, system: Any, q: Array, xi: Array, h: Array) -> State:
+    def start(self, system: Following, q: Array, xi: Array, h: Array) -> State:
         free = xi[: system.rank]
         return State(q, momentum_on_d(system, q, free), free)
 
-    def guess(self, system: Any, state: State, h: Array) -> Array:
+    def guess(self, system: Following, state: State, h: Array) -> Array:
         return state.xi
 
-    def residual(self, system: Any, state: State, h: Array, z: Array) -> Array:
+    def residual(self, system: Following, state: State, h: Array, z: Array) -> Array:
         mu, force, _ = _balances(system, state, h, z)
         return mu - 0.5 * h * force - state.p  # (D2)
 
-    def advance(self, system: Any, state: State, h: Array, z: Array) -> tuple[State, Array]:
+    def advance(self, system: Following, state: State, h: Array, z: Array) -> tuple[State, Array]:
         mu, force, q1 = _balances(system, state, h, z)
         return State(q1, mu + 0.5 * h * force, z), full(system, 0.5 * (state.q + q1), z)
 
-    def step(self, system: Any, state: State, h: Array) -> tuple[State, Interval]:
+    def step(self, system: Following, state: State, h: Array) -> tuple[State, Interval]:
         z, report = root(lambda z: self.residual(system, state, h, z), self.guess(system, state, h))
         state, xi = self.advance(system, state, h, z)
         return state, Interval(xi, report)
 
-    def velocity(self, system: Any, state: State) -> Array:
+    def velocity(self, system: Following, state: State) -> Array:
         free, _ = root(lambda free: momentum_on_d(system, state.q, free) - state.p, state.xi)
         return full(system, state.q, free)
 
@@ -62,7 +64,7 @@ class LinkByLink(Scheme):
         return f"the momentum balance along {system.velocities[row]}"
 
 
-def _balances(system: Any, state: State, h: Array, free: Array) -> tuple[Array, Array, Array]:
+def _balances(system: Following, state: State, h: Array, free: Array) -> tuple[Array, Array, Array]:
     """mu_j and F_j, j = 1..m, in the middle of the interval, and the q at its end."""
     q1 = system.after(state.q, free, h)  # (D1)
     q = 0.5 * (state.q + q1)

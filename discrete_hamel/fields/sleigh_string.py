@@ -1,13 +1,13 @@
 """The Chaplygin sleigh that draws a string: [HE] Example 4.2."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields.following import Trailing, across_links, drawn, drawn_along, followed, laid_behind, trailed
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
@@ -87,11 +87,13 @@ class SleighWithString(Trailing, System):
     def force(self, q: Array, xi: Array) -> Array:
         return jnp.zeros_like(xi).at[1].set(self.pull)
 
-    def tension(self, q: Any, xi: Any) -> Array:
+    def tension(self, q: Coordinates, xi: Quasivelocities) -> Array:
         """lambda of the links, N, from the sleigh: the reaction to stretching; see `ConstrainedString.tension`."""
         return -jax.jit(hamel.reactions)(self, q, xi)[self.points :]
 
-    def drawing(self, angle: Callable, omega: float, v: float, theta: float = 0.0, place: Any = (0.0, 0.0)) -> dict:
+    def drawing(
+        self, angle: Callable, omega: float, v: float, theta: float = 0.0, place: ArrayLike = (0.0, 0.0)
+    ) -> dict:
         """Initial data q, xi: the string trails with the tangent angle(s), s from its tail; v is positive."""
         if not float(v) > 0:
             raise InputError(
@@ -134,7 +136,7 @@ class SleighWithString(Trailing, System):
         """A straight string drawn into a circle."""
         return {**self.drawing(lambda s: 0.0, omega=1.5, v=1.0), "h": 0.5 * float(self.spacing)}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string, the blade and the platform."""
         q = np.asarray(q)
         return [drawn(np.asarray(self.places(jnp.asarray(q)))), *platform(q[0], q[1], q[2], 0.15)]

@@ -1,13 +1,13 @@
 """Wave maps into the sphere: a line of unit vectors, each drawn towards its neighbours."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields.lines import Line
 from discrete_hamel.mechanics.system import Invariant, System
@@ -72,7 +72,7 @@ class SphereField(Line, System):
         none = jnp.zeros(self.rank)
         return jax.jacfwd(jax.jacfwd(minus_cross, 0), 1)(none, none)
 
-    def moving(self, u: Any, velocity: Any) -> dict:
+    def moving(self, u: ArrayLike, velocity: ArrayLike) -> dict:
         """Initial data q, xi from unit vectors (points, 3) and their velocities, which are tangent to the sphere."""
         u, v = np.asarray(u, float), np.asarray(velocity, float)
         along = np.abs(np.sum(u * v, axis=1))
@@ -116,6 +116,6 @@ class SphereField(Line, System):
         u = np.column_stack([np.cos(2 * s), np.sin(2 * s), np.zeros_like(s)])
         return {**self.moving(u, np.column_stack([0 * s, 0 * s, np.cos(3 * s)])), "h": 0.5 / self.points}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The field's curve on the sphere."""
         return [np.asarray(q).reshape(-1, 3)]

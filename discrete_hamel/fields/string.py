@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.fields.ends import Driven, Fixed, Free
@@ -45,8 +45,8 @@ class String(Line, System):
     length: float = 1.0  # m
     gravity: float = 0.0  # m/s^2, downwards (-y)
     stiffness: float = 0.0  # N m^2, against bending (B)
-    front: Any = static(default=Free())
-    back: Any = static(default=Free())
+    front: Free | Fixed | Driven = static(default=Free())
+    back: Free | Fixed | Driven = static(default=Free())
 
     @property
     def hung(self) -> bool:
@@ -144,10 +144,14 @@ class String(Line, System):
 
     def hand(self, t: Array) -> Array:
         """The driven front's velocity at time t."""
-        return jax.jvp(lambda t: jnp.asarray(self.front.path(t), float), (t,), (jnp.ones_like(t),))[1]
+        return jax.jvp(lambda t: jnp.asarray(self.front.path(t), float), (t,), (jnp.ones_like(t),))[1]  # type: ignore[union-attr]
 
     def laid(
-        self, angle: Callable, turning: Callable | None = None, place: Any = (0.0, 0.0), velocity: Any = (0.0, 0.0)
+        self,
+        angle: Callable,
+        turning: Callable | None = None,
+        place: ArrayLike = (0.0, 0.0),
+        velocity: ArrayLike = (0.0, 0.0),
     ) -> dict:
         """Initial data q, xi of the string with the tangent at angle(s), turning at the rate turning(s), 0 <= s <=
         length.
@@ -225,7 +229,7 @@ class String(Line, System):
         """A bent string, turning."""
         return {**self.laid(lambda s: np.pi * s, lambda s: 2 * np.cos(np.pi * s)), "h": 0.25 / self.points}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string."""
         z = np.asarray(self.places(jnp.asarray(q)))
         return [np.column_stack([z.real, z.imag])]

@@ -1,7 +1,7 @@
 """An ideal fluid on the torus in finitely many modes, which keeps what Euler's equations keep."""
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -56,7 +56,7 @@ class TorusFlow(System):
         """W of the momentum p, the vorticity."""
         return jnp.einsum("i,iab->ab", p, jnp.asarray(matrices(self.size)))
 
-    def casimir(self, power: int) -> Any:
+    def casimir(self, power: int) -> Callable[[Array, Array], Array]:
         """(q, xi) -> tr (i W)^power / N, real."""
 
         def trace(_: Array, xi: Array) -> Array:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
@@ -133,7 +133,7 @@ class FromQuasivelocities(DescribedSystem):
     structure_of: Callable | None = static(default=None)
     slip_of: Callable | None = static(default=None)
     force_of: Callable | None = static(default=None)
-    params: Any = None
+    params: PyTree = None
     description: Description = static(default=NOTHING)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
@@ -168,7 +168,7 @@ class FromVelocities(DescribedSystem):
     frame_of: Callable
     slip_of: Callable | None = static(default=None)
     force_of: Callable | None = static(default=None)
-    params: Any = None
+    params: PyTree = None
     description: Description = static(default=NOTHING)
 
     def in_velocities(self, q: Array, v: Array) -> Array:
@@ -193,7 +193,7 @@ class FromConstraints(DescribedSystem):
 
     L_of: Callable
     A_of: Callable
-    b_of: Any = static(default=None)
+    b_of: Callable | None = static(default=None)
     force_of: Callable | None = static(default=None)
     params: Any = None
     description: Description = static(default=NOTHING)
@@ -202,7 +202,7 @@ class FromConstraints(DescribedSystem):
     weights: Any = None
 
     @property
-    def rank(self) -> Any:
+    def rank(self) -> int:
         if self.choice is None:
             raise InputError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
         return len(self.choice.free)
@@ -263,8 +263,8 @@ class FromConstraints(DescribedSystem):
 
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
-        ready: Any = self.at(q)
-        return ready.choice.fields(self._rows(q))
+        ready = self.at(q)
+        return ready.choice.fields(self._rows(q))  # type: ignore[attr-defined]
 
     def components(self, q: Array, v: Array) -> Array:
         """xi^D of a velocity with A v = b, or of a matrix of such columns with A v = 0 if b is none."""
@@ -276,8 +276,8 @@ class FromConstraints(DescribedSystem):
         return self.in_velocities(q, self.frame(q) @ xi)
 
     def frame(self, q: Array) -> Array:
-        ready: Any = self.at(q)
-        return ready.choice.frame(self._rows(q))
+        ready = self.at(q)
+        return ready.choice.frame(self._rows(q))  # type: ignore[attr-defined]
 
     def slip(self, q: Array) -> Array:
         if self.b_of is None:
@@ -332,7 +332,7 @@ def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
     return psi.T @ _sized(covector, q, "force(q, qdot)", "coordinate")
 
 
-def _sized(force: Any, like: Array, name: str, each: str) -> Array:
+def _sized(force: ArrayLike, like: Array, name: str, each: str) -> Array:
     force = jnp.asarray(force)
     if force.shape != like.shape:
         raise InputError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")

@@ -51,7 +51,7 @@ class Description:
 NOTHING = Description()
 
 
-def described(words: Mapping[str, Any]) -> Description:
+def described(words: Mapping) -> Description:
     """The record of what a constructor was given; what is of another kind is refused.
 
     >>> described({"coordinates": ["x", "y"], "units": {"x": "m"}}).coordinates
@@ -69,7 +69,7 @@ def described(words: Mapping[str, Any]) -> Description:
             raise InputTypeError(f"{name} is a dict by name; got {value!r}.")
         if name in ("symmetries", "invariants") and not all(callable(one) for one in value.values()):
             raise InputTypeError(f"{name} is a dict of functions by name; got {value!r}.")
-    frozen: dict[str, Any] = {
+    frozen: dict = {
         name: tuple(value.items()) if isinstance(value, Mapping) else value if callable(value) else tuple(value or ())
         for name, value in words.items()
         if value is not None

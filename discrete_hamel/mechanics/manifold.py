@@ -1,7 +1,5 @@
 """Redundant coordinates: the manifold g(q) = 0 on which they lie, how far a point is off it, and the nearest on it."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -94,7 +92,7 @@ def refuse_off_manifold(system: System, q: Array) -> None:
     )
 
 
-def slack(q: Any) -> float:
+def slack(q: Array) -> float:
     """How far off an initial q of this precision may be."""
     return max(ON_MANIFOLD, 64 * float(jnp.finfo(q.dtype).eps))
 

@@ -53,7 +53,7 @@ class NonlinearSystem(System):
         """Non-conservative force, a covector in coordinates."""
         return jnp.zeros_like(v)
 
-    def z_of(self, q: Array, v: Array) -> Any:  # noqa: ARG002
+    def z_of(self, q: Array, v: Array) -> Array | None:  # noqa: ARG002
         """z with psi(q, z) = v in closed form, or None, and it is searched for."""
         return None
 
@@ -174,7 +174,7 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
     chart: Any = None
 
     @property
-    def rank(self) -> Any:
+    def rank(self) -> int:
         return self._chart().tangent.shape[1]
 
     def _chart(self) -> Chart:

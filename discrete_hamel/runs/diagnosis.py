@@ -1,7 +1,5 @@
 """Why a run stopped: each failure says which step, where, how far off, which equation, and what to try."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -83,7 +81,7 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
     return NewtonFailed(message + remedy)
 
 
-def _largest(a: np.ndarray) -> Any:
+def _largest(a: np.ndarray) -> np.float64:
     """The largest size in an array, NaN if one is in it: without another array of that size."""
     return np.maximum(a.max(initial=0.0), -a.min(initial=0.0))
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
@@ -49,10 +50,10 @@ def traced(
     motion = follow(how, system, scheme, state, h, intervals, save_every)
     nodes = motion.states.q, motion.states.p, motion.xi
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
-    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)
+    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)  # type: ignore[arg-type]
     final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
     t = times(h, save_every, 0, intervals + 1)
-    return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)
+    return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
 def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:
@@ -68,7 +69,7 @@ def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, interval
     def several(carry: tuple, _: object) -> tuple[tuple, Any]:
         (state, well), interval = lax.scan(one, carry, length=save_every)
         solves = interval.report
-        report = RunReport(well, jnp.max(solves.iterations), solves.residual[-1])
+        report = RunReport(well, jnp.max(solves.iterations), solves.residual[-1])  # type: ignore[arg-type]
         node = (state.q, state.p, scheme.velocity(system, state))
         return (state, well), (node, scheme.time(state), jnp.where(well, interval.xi[-1], jnp.nan), report)
 
@@ -76,7 +77,7 @@ def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, interval
     (final, _), (nodes, clock, xi_mid, report) = lax.scan(several, (state, jnp.asarray(True)), length=intervals)
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
     t = times(h, save_every, 0, intervals + 1) if clock is None else jnp.concatenate([jnp.zeros(1, h.dtype), clock])
-    return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)
+    return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
 def _length(q: Array) -> int:
@@ -84,7 +85,7 @@ def _length(q: Array) -> int:
     return max(1, min(CHUNK, COORDINATES // max(1, q.size)))
 
 
-def _per_call(stepper: Any, q: Array, save_every: int) -> int:
+def _per_call(stepper: object, q: Array, save_every: int) -> int:
     """Intervals that a call takes at most: native code, which has no room set aside, some tenths of a second."""
     native = getattr(stepper, "run", None)
     if native is None:
@@ -157,11 +158,11 @@ def _compiled(
     return (state, int(whole) * every, None, saved, None), not good
 
 
-def _first(saved: Any, count: int) -> Any:
+def _first(saved: PyTree, count: int) -> Any:
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], saved)
 
 
-def _from_last(last: tuple, t: Any, saved: tuple, rows: Rows | None) -> tuple:
+def _from_last(last: tuple, t: np.ndarray, saved: tuple, rows: Rows | None) -> tuple:
     """t, q and xi of a chunk, with those of the node before it in front."""
     if rows is None:
         return tuple(np.concatenate([a[None], b]) for a, b in zip(last, (t, saved[0], saved[2]), strict=True))

@@ -30,9 +30,9 @@ def _known(array: object) -> bool:
 class RunReport(Pytree):
     """How the solves went, one entry an interval between saved nodes, and which path ran."""
 
-    converged: Float[Any, K]  # (K,) all steps of the interval
-    iterations: Float[Any, K]  # (K,) most of any step
-    residual: Float[Any, K]  # (K,) norm left by its last step
+    converged: Float[np.ndarray, K]  # (K,) all steps of the interval
+    iterations: Float[np.ndarray, K]  # (K,) most of any step
+    residual: Float[np.ndarray, K]  # (K,) norm left by its last step
     path: str = "plain"
     reason: str = ""
     refused: Array | None = (
@@ -83,11 +83,11 @@ class Trajectory(Pytree):
     what made it. For trajectories of `dh.reference`, which has no steps, scheme, h, xi_mid, report and final are None.
     """
 
-    t: Float[Any, nodes]
-    q: Float[Any, nodes, N]
-    p: Float[Any, nodes, m]
-    xi: Float[Any, nodes, n]
-    xi_mid: Float[Any, K, n]
+    t: Float[np.ndarray, nodes]
+    q: Float[np.ndarray, nodes, N]
+    p: Float[np.ndarray, nodes, m]
+    xi: Float[np.ndarray, nodes, n]
+    xi_mid: Float[np.ndarray, K, n]
     report: Any  # a RunReport
     system: System
     scheme: Any

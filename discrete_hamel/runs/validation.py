@@ -1,7 +1,7 @@
 """What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
 
 import math
-from typing import Any
+from typing import Any, SupportsIndex
 
 import jax
 import jax.numpy as jnp
@@ -73,7 +73,7 @@ def step_size(h: object) -> Array:
     return array
 
 
-def count(name: str, value: Any, least: int) -> int:
+def count(name: str, value: SupportsIndex, least: int) -> int:
     """An integer not below `least`."""
     try:
         number = int(value.__index__())
@@ -172,7 +172,7 @@ def _name(names: tuple[str, ...], letter: str, index: int) -> str:
     return names[index] if index < len(names) else f"{letter}[{index}]"
 
 
-def finite_parameters(system: Any) -> None:
+def finite_parameters(system: PyTree) -> None:
     """Refuses NaN and infinity among the parameters of a system or scheme."""
     for path, leaf in jax.tree_util.tree_leaves_with_path(system):
         if jnp.issubdtype(np.asarray(leaf).dtype, jnp.floating) and not np.all(np.isfinite(leaf)):

@@ -1,7 +1,5 @@
 """Higher order by composition: one step is a palindrome of steps of a symmetric scheme."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
@@ -10,7 +8,7 @@ from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Interval, Scheme, Wrapped
+from discrete_hamel.schemes.scheme import Interval, Scheme, State, Wrapped
 from discrete_hamel.schemes.weights import Weights, optimised
 
 
@@ -45,8 +43,8 @@ class Composed(Wrapped):
     def substeps(self, h: Array) -> tuple[Scheme, Array]:
         return self.scheme, self.weights.gamma * h
 
-    def step(self, system: System, state: Any, h: Array) -> tuple[Any, Interval]:
-        def one(state: Any, weight: Array) -> tuple[Any, Interval]:
+    def step(self, system: System, state: State, h: Array) -> tuple[State, Interval]:
+        def one(state: State, weight: Array) -> tuple[State, Interval]:
             return self.scheme.step(system, state, weight * h)
 
         gamma = self.weights.gamma
@@ -55,7 +53,7 @@ class Composed(Wrapped):
         report = Report(jnp.all(solves.converged), jnp.max(solves.iterations), jnp.max(solves.residual))
         return state, Interval(gamma @ intervals.xi, report)
 
-    def unsolved(self, system: System, state: Any, h: Array) -> tuple[Scheme, Any, Array]:
+    def unsolved(self, system: System, state: State, h: Array) -> tuple[Scheme, State, Array]:
         """The first of its steps that failed."""
         gamma = self.weights.gamma
 

@@ -1,7 +1,5 @@
 """Exact energy: a discrete gradient on the almost-Poisson form of Hamel's equations."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -246,7 +244,7 @@ class NonlinearEnergyExact(Scheme):
         force = twist.T @ chord - twist @ chord - along_q + system.force(q, velocity)
         return jnp.concatenate([dz - h * jnp.linalg.solve(mass, psi_z.T @ force), dq - h * chord])
 
-    def _gradient(self, system: NonlinearSystem, state: Any, h: Array, dq: Array, dz: Array) -> tuple[Array, Array]:
+    def _gradient(self, system: NonlinearSystem, state: CompensatedState, h: Array, dq: Array, dz: Array) -> tuple:
         """Dbar E = (along q, along z)."""
         fractions = jnp.asarray(self.gradient.points)[:, None]
         q, z = state.q[None] + fractions * dq[None], state.p[None] + fractions * dz[None]

@@ -11,7 +11,6 @@ unit, and by the same amount wherever the motion comes back. Hence also `respons
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -56,7 +55,7 @@ def affine(function: Callable[[Array], Array], x: Array) -> bool:
 
 
 def increment(
-    frame: Callable[[Array], Array], q: Array, low: Array, tau: Any, x: Array, d: Array
+    frame: Callable[[Array], Array], q: Array, low: Array, tau: Array | float, x: Array, d: Array
 ) -> tuple[Array, Array]:
     """d = Psi(q + low + tau d) x, Psi affine, in two parts, the second what the first rounds off; from d as of doubles.
 
@@ -70,12 +69,12 @@ def increment(
     return carried(d, none, _implicit(frame, coarse, tau, x, (image - d) + below))
 
 
-def response(frame: Callable[[Array], Array], middle: Array, tau: Any, x: Array, change: Array) -> Array:
+def response(frame: Callable[[Array], Array], middle: Array, tau: Array | float, x: Array, change: Array) -> Array:
     """By how much d = Psi(q + tau d) x changes with x, to first order; `middle` is q + tau d."""
     return _implicit(frame, middle, tau, x, frame(middle) @ change)
 
 
-def _implicit(frame: Callable[[Array], Array], middle: Array, tau: Any, x: Array, change: Array) -> Array:
+def _implicit(frame: Callable[[Array], Array], middle: Array, tau: Array | float, x: Array, change: Array) -> Array:
     """(1 - tau d(Psi x)/dq)^-1 change: what d = Psi(q + tau d) x makes of a change of its right side."""
     slope = jax.jacfwd(lambda q: frame(q) @ x)(middle)
     return jnp.linalg.solve(jnp.eye(len(middle)) - tau * slope, change)

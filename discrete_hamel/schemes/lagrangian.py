@@ -65,10 +65,10 @@ class _Lagrangian(Scheme):
     changes = ("q",)
     conserves: ClassVar[tuple[str, ...]] = ("angular momentum",)
 
-    def check(self, system: Any, q: Array) -> None:
+    def check(self, system: System, q: Array) -> None:
         refuse_dependent(system, q, type(self).__name__)
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> "State | ReactingState":
         _need_square(system, q, type(self).__name__)
         return Scheme.start(self, system, q, xi, h)
 
@@ -125,7 +125,7 @@ class Rattle(_Lagrangian):
     conserves = ("holonomic constraint", "angular momentum")
     reference = "Andersen (1983); Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), VII.1 (1.26)"
 
-    def check(self, system: Any, q: Array) -> None:
+    def check(self, system: System, q: Array) -> None:
         super().check(system, q)
         if getattr(system, "constraint", None) is not None:
             _on_and_along(system, q)
@@ -221,14 +221,14 @@ class Leapfrog(_Lagrangian):
         state = super().start(system, q, xi, h)
         return ReactingState(q, state.p, state.xi, hamel.reactions(system, q, state.xi))
 
-    def _step(self, system: System, state: Any, h: Array, z: Array) -> tuple[Array, Array, Array]:
+    def _step(self, system: System, state: ReactingState, h: Array, z: Array) -> tuple[Array, Array, Array]:
         across = hamel.momentum(system, state.q, state.xi)[system.rank :] + (h / 2) * state.reaction
         return _verlet(system, state.q, _covector(system, state.q, jnp.concatenate([state.p, across])), h, z)
 
-    def residual(self, system: System, state: Any, h: Array, z: Array) -> Array:
+    def residual(self, system: System, state: ReactingState, h: Array, z: Array) -> Array:
         return self._step(system, state, h, z)[0]
 
-    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[ReactingState, Array]:
+    def advance(self, system: System, state: ReactingState, h: Array, z: Array) -> tuple[ReactingState, Array]:
         _, q1, end = self._step(system, state, h, z)
         p, across = jnp.split(system.frame(q1).T @ end, [system.rank])
         xi = hamel.legendre(system, q1, p, frames.left_inverse(system.frame(q1), jnp.split(z, 2)[1]))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -66,7 +65,7 @@ class Principle(Scheme):
     point: float = 0.5  # type: ignore[misc]  # of every Scheme; a number here too
     reconstruction: Callable | None = static(default=None)
     variation: Callable | str = static(default="hamel")
-    two_point: Any = static(default=None)
+    two_point: Callable | None = static(default=None)
     constraint: Callable | None = static(default=None)
     staggered: bool = False
     params: PyTree = None
@@ -176,7 +175,7 @@ class Principle(Scheme):
         q, moved = jax.jvp(self.at, nodes, moves)
         if self.two_point is not None:
             velocity = left_inverse(system.frame(q), (q1 - q0) / h)
-            _, gain = jax.jvp(lambda a, b: self._asked(self.two_point, system, a, b, h), nodes, moves)
+            _, gain = jax.jvp(lambda a, b: self._asked(self.two_point, system, a, b, h), nodes, moves)  # type: ignore[arg-type]
         else:
             velocity = xi
             _, off = jax.jvp(lambda a, b: self.missed(system, a, b, xi, h), nodes, moves)

@@ -3,7 +3,6 @@
 To add a scheme: subclass Scheme with its numbers as fields (leaves: `tau`), set `order`, `symmetric`, `conserves` and
 `reference`, and write `residual` and `advance`; `start` and `guess` have defaults for states (q, p, xi). The unknown
 z may have any length. A scheme whose step is not one solve (explicit, or made of other steps) overrides `step`.
-Nothing else in the library changes: `simulate`, gradients and the generic tests pick it up.
 """
 
 from functools import partial
@@ -22,6 +21,8 @@ from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 
 T = TypeVar("T")
+Held = TypeVar("Held", bound="State")  # between steps: q, p, xi, and what else the scheme remembers
+Moving = TypeVar("Moving", bound=System)  # what a scheme is for; a bare `Scheme` is for whatever there is
 
 
 class State(Pytree):
@@ -79,7 +80,7 @@ class Interval(Pytree):
     report: Report
 
 
-class Scheme(Pytree):
+class Scheme(Pytree, Generic[Moving, Held]):
     """A rule for one step: the root z of `residual`, from which `advance` makes the next state."""
 
     order: ClassVar[Any] = None
@@ -95,40 +96,40 @@ class Scheme(Pytree):
     point: ClassVar[float] = 0.5  # where on the chord from q_k to q_{k+1} an interval's equations and xi are those of
     changes: ClassVar[tuple[str, ...]] = ()  # of the state, of which z has only changes: z may vanish, these do not
 
-    def fitted(self, system: System) -> "Scheme":
+    def fitted(self, system: Moving) -> "Scheme":
         """The form of this scheme for systems of this kind: itself, unless it has another one, or refuses them."""
         if isinstance(system, NonlinearSystem) and not self.frameless:
             system.frame(jnp.zeros(0))  # refuses
         return self
 
-    def check(self, system: System, q: Array) -> None:
+    def check(self, system: Moving, q: Array) -> None:
         """Refuse, with a sentence, what only concrete values show to be outside the hypotheses; before a run."""
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
+    def start(self, system: Moving, q: Array, xi: Array, h: Array) -> Any:
         """p_0 = mu(q_0, xi_0) on D: one-step and self-starting."""
         free = xi[: system.rank]
         return State(q, hamel.balance(system, q, free)[0], free)
 
-    def guess(self, system: System, state: Any, h: Array) -> Array:
+    def guess(self, system: Moving, state: Held, h: Array) -> Array:
         """z = (xi^D, q_{k+1}) of an explicit Euler step with the last interval's velocity."""
         return jnp.concatenate([state.xi, state.q + h * system.frame(state.q) @ hamel.full(system, state.q, state.xi)])
 
-    def residual(self, system: System, state: Any, h: Array, z: Array) -> Array:
+    def residual(self, system: Moving, state: Held, h: Array, z: Array) -> Array:
         """The scheme's equations; zero at the unknowns z of the step."""
         raise NotImplementedError
 
-    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[Any, Array]:
+    def advance(self, system: Moving, state: Held, h: Array, z: Array) -> tuple[Held, Array]:
         """The state at the next node and the interval's xi (n components), from the root z."""
         raise NotImplementedError
 
-    def step(self, system: System, state: Any, h: Array) -> tuple[Any, Interval]:
+    def step(self, system: Moving, state: Held, h: Array) -> tuple[Held, Interval]:
         """One step: the root of `residual`, found by Newton's method from `guess`, and what `advance` makes of it."""
         equations, guess = partial(self.residual, system, state, h), self.guess(system, state, h)
         z, report = root(equations, guess, self.negligible, self.beside(state))
         state, xi = self.advance(system, state, h, z)
         return state, Interval(xi, report)
 
-    def beside(self, state: Any) -> Array | float:
+    def beside(self, state: Held) -> Array | float:
         """The size of what z are changes of."""
         return sum(jnp.sum(jnp.abs(getattr(state, name))) for name in self.changes)
 
@@ -136,15 +137,15 @@ class Scheme(Pytree):
         """For a step that is nothing but steps of another scheme: that scheme, and the lengths of these steps."""
         return None
 
-    def unsolved(self, system: System, state: Any, h: Array) -> tuple["Scheme", Any, Array]:
+    def unsolved(self, system: Moving, state: Held, h: Array) -> tuple["Scheme", Held, Array]:
         """The solve at fault in a step that failed, as (scheme, state, h): for a step made of others, one of those."""
         return self, state, h
 
-    def time(self, state: Any) -> Array | None:
+    def time(self, state: Held) -> Array | None:
         """The time at the node, where the scheme keeps it; None where every step is h, so that t_k = k h."""
         return None
 
-    def equation(self, system: System, row: int) -> str:
+    def equation(self, system: Moving, row: int) -> str:
         """What a row of the residual is, for messages."""
         m, names = system.rank, (system.velocities, system.coordinates)
         of_d = row < m
@@ -153,7 +154,7 @@ class Scheme(Pytree):
         name = known[index] if index < len(known) else f"{'xi' if of_d else 'q'}[{index}]"
         return f"the momentum balance along {name}" if of_d else f"the reconstruction of {name}"
 
-    def velocity(self, system: System, state: Any) -> Array:
+    def velocity(self, system: Moving, state: Held) -> Array:
         """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""
         if self.nodal:
             return hamel.full(system, state.q, state.xi)
@@ -162,7 +163,7 @@ class Scheme(Pytree):
         xi, _ = root(partial(self.missed_momentum, system, state.q, state.p), state.xi[: system.rank])
         return hamel.full(system, state.q, xi)
 
-    def missed_momentum(self, system: System, q: Array, p: Array, free: Array) -> Array:
+    def missed_momentum(self, system: Moving, q: Array, p: Array, free: Array) -> Array:
         """By how much xi^D misses the momentum at a node: m equations, which Newton solves; mu(q, xi) - p on D."""
         return hamel.momentum_on_d(system, q, free) - p
 

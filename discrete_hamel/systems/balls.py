@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
@@ -95,7 +95,7 @@ class BallOnSphere(System):
     velocities = ("nu1", "nu2", "nu3", "slip1", "slip2", "slip3")
     units = SI | {"vertical momentum": "kg m^3/s"}
 
-    def curvature(self) -> Any:
+    def curvature(self) -> Array | float:
         """k of beta = k x: 1 / (R + r) on the sphere, -1 / (R - r) in the bowl."""
         return -1 / (self.sphere - self.radius) if self.inside else 1 / (self.sphere + self.radius)
 
@@ -190,7 +190,7 @@ def turned_about(q: Array) -> Array:
     return jnp.einsum("aci,cb->abi", jnp.asarray(_TURNS), q.reshape(3, 3)).reshape(9, 3)
 
 
-def ball_outline(attitude: Any, centre: Any, radius: Any) -> outlines.Surface:
+def ball_outline(attitude: ArrayLike, centre: ArrayLike, radius: Scalar) -> outlines.Surface:
     """A ball in space."""
     return outlines.ellipsoid(np.asarray(attitude).reshape(3, 3), float(radius) * np.ones(3), centre)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -19,29 +19,29 @@ from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations
 from discrete_hamel.systems.rolling import UP, attitude_trace
 
 
-def cylinder(s: Array, radius: Any) -> Array:
+def cylinder(s: Array, radius: Array | float) -> Array:
     """(a, z) = (radius, s): the centre stays at `radius` from a vertical axis, inside a cylinder."""
     return jnp.stack([radius * jnp.ones_like(s), s])
 
 
-def sphere(s: Array, radius: Any) -> Array:
+def sphere(s: Array, radius: Array) -> Array:
     """(a, z) = radius (sin, cos)(s / radius): the centre at `radius` from a sphere's, outside; s from the top."""
     return radius * jnp.stack([jnp.sin(s / radius), jnp.cos(s / radius)])
 
 
-def bowl(s: Array, radius: Any) -> Array:
+def bowl(s: Array, radius: Array) -> Array:
     """(a, z) = radius (sin, -cos)(s / radius): the centre at `radius` from a sphere's, inside; s from the bottom."""
     return radius * jnp.stack([jnp.sin(s / radius), -jnp.cos(s / radius)])
 
 
-def hoop(s: Array, sizes: Any) -> Array:
+def hoop(s: Array, sizes: Array | tuple[float, ...]) -> Array:
     """(a, z) = (u + v sin(s/v), v cos(s/v)): outside a horizontal hoop; sizes = (u of the hoop, v = tube and ball)."""
     u, v = sizes
     return jnp.stack([u + v * jnp.sin(s / v), v * jnp.cos(s / v)])
 
 
 @jax.jit
-def _profile(surface: Any, s: Array) -> Array:
+def _profile(surface: "OnSurface", s: Array) -> Array:
     """(a, z, a', z') at each s."""
     return jax.vmap(lambda s: jnp.concatenate([surface.curve(s), surface.slope(s)]))(s)
 
@@ -61,16 +61,16 @@ class OnSurface(System):
     }
 
     if TYPE_CHECKING:  # fields of the subclasses, not of this class
-        mass: Any = None
-        inertia: Any = None  # or `moment`
-        radius: Any = None
-        gravity: Any = None
+        mass: Array | float = 1.0
+        inertia: Array | float = 1.0  # or `moment`
+        radius: Array | float = 1.0
+        gravity: Array | float = 1.0
 
     def curve(self, s: Array) -> Array:
         """(a, z) of the ball's centre at arc length s: distance from the axis, and height."""
         raise NotImplementedError
 
-    def moment(self) -> Any:
+    def moment(self) -> Array | float:
         """J, about any axis through the ball's centre."""
         return self.inertia
 
@@ -173,7 +173,7 @@ class OnSurface(System):
         grid = self._places(np.linspace(low, high, 49), turn, -float(self.radius))
         return [line.view(outlines.Fixed) for line in (*grid[::8], *(grid[:, i] for i in range(0, 48, 4)))]
 
-    def _places(self, s: Any, theta: Any, off: float) -> np.ndarray:
+    def _places(self, s: np.ndarray, theta: np.ndarray, off: float) -> np.ndarray:
         """The ball's centre at each arc length s and angle theta, moved off the surface: rows x columns x 3."""
         a, z, da, dz = np.asarray(_profile(self, jnp.asarray(s))).T[:, :, None]
         a, z = a - off * dz, z + off * da

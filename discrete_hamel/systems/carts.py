@@ -1,7 +1,6 @@
 """Carts and other things on wheels that roll on a plane without skidding; angles on the plane have no poles."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +17,7 @@ def in_the_plane(theta: Array) -> Array:
     return jnp.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
-def plane_symmetries(coordinates: tuple[str, ...]) -> dict[str, Any]:
+def plane_symmetries(coordinates: tuple[str, ...]) -> dict[str, Callable[[Array], Array]]:
     """Generators of the plane's motions, q to qdot, for coordinates (theta, x, y, ...)."""
     size = len(coordinates)
     return {
@@ -133,7 +132,7 @@ class ThreeWheelCart(System):
         return [outlines.planar(theta, u1, u2, deck).view(outlines.Solid), places[:2], *wheels]
 
 
-def wheel(heading: float, place: Any, radius: float) -> outlines.Blade:
+def wheel(heading: float, place: Array | np.ndarray, radius: float) -> outlines.Blade:
     """A wheel seen from above."""
     return outlines.blade(heading, place[0], place[1], radius)
 

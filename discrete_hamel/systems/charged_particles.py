@@ -1,7 +1,5 @@
 """Charged particles in uniform fields: the magnetic term is linear in the velocity."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -13,7 +11,7 @@ from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.particles import NonholonomicParticle, contact_frame
 
 
-def _electromagnetic(system: Any, q: Array, velocity: Array) -> Array:
+def _electromagnetic(system: "ChargedParticle | ChargedNonholonomicParticle", q: Array, velocity: Array) -> Array:
     """e (A . v - phi) with A = B x q / 2 and phi = -E . q."""
     magnetic, electric = jnp.asarray(system.magnetic), jnp.asarray(system.electric)
     return system.charge * (0.5 * jnp.cross(magnetic, q) @ velocity + electric @ q)

@@ -1,13 +1,12 @@
 """Disks that roll without slipping on a horizontal plane."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -216,7 +215,7 @@ class RollingDiskOnRotations(Rolling):
         """The support function h(c), and its parameters."""
         return support_of_disk, self.radius
 
-    def attitude(self, theta: Any, phi: Any, psi: Any) -> Array:
+    def attitude(self, theta: Scalar, phi: Scalar, psi: Scalar) -> Array:
         """R of lean, heading and own rotation of `RollingDisk`."""
         x, y, z = jnp.eye(3)
         return _turn(z, phi) @ _turn(x, -theta) @ _turn(y, -psi) @ _turn(x, jnp.pi / 2)
@@ -245,7 +244,7 @@ class RollingDiskOnRotations(Rolling):
         return [*outlines.disk(centre, across, up), outlines.contact(*contact[:2])]
 
 
-def _turn(axis: Array, angle: Any) -> Array:
+def _turn(axis: Array, angle: Scalar) -> Array:
     """The rotation by `angle` about a unit vector."""
     return jnp.eye(3) + jnp.sin(angle) * hat(axis) + (1 - jnp.cos(angle)) * hat(axis) @ hat(axis)
 
@@ -260,6 +259,6 @@ def _rim(radius: float, theta: float, phi: float, psi: float, x: float, y: float
     return [*outlines.disk(centre, ahead, spoke), outlines.contact(x, y)]
 
 
-def _check(disk: Any) -> None:
+def _check(disk: "VerticalDisk | RollingDisk | RollingDiskOnRotations") -> None:
     parameters.positive(disk, "mass", "radius", "inertia_diameter", "inertia_axis")
     axisymmetric_moments(disk, "inertia_diameter", "inertia_axis")

@@ -1,6 +1,6 @@
 """Systems of mass points, from where they are: the principle of d'Alembert in coordinates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.constructors import from_constraints, from_velocities
 from discrete_hamel.mechanics.description import Words
@@ -16,14 +17,14 @@ from discrete_hamel.mechanics.system import Invariant, System
 
 
 def from_points(
-    masses: Any,
+    masses: ArrayLike,
     positions: Callable,
     *,
     potential: Callable | None = None,
     force: Callable | None = None,
     A: Callable | None = None,
     C: Callable | None = None,
-    free: Any = None,
+    free: Callable | Iterable[str | int] | None = None,
     params: Any = None,
     **description: Unpack[Words],
 ) -> System:
@@ -123,7 +124,7 @@ class _PulledBack:
         return back(f)[0]
 
 
-def _with_own(value: Any, own: bool) -> Any:
+def _with_own(value: object, own: bool) -> object:
     """A word of the description, with its functions taking what the system holds."""
     if isinstance(value, Invariant):
         return Invariant(_Own(value.function, own), value.kept, value.assumes)

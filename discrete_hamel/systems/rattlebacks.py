@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +15,7 @@ from discrete_hamel.systems.rigid_bodies import inertia_matrix
 from discrete_hamel.systems.rolling import Rolling
 
 
-def support_of_ellipsoid(normal: Array, semiaxes: Any) -> Array:
+def support_of_ellipsoid(normal: Array, semiaxes: Array) -> Array:
     """H(n) = |(a1 n1, a2 n2, a3 n3)|: the farthest an ellipsoid about the mass centre reaches along n."""
     reach = jnp.asarray(semiaxes, float) * normal
     return jnp.sqrt(reach @ reach)
@@ -82,7 +81,7 @@ class Rattleback(Rolling):
     """
 
     mass: float = 1.0  # kg
-    semiaxes: Any = (0.2, 0.03, 0.02)  # m, of the ellipsoid, along the body axes
+    semiaxes: Array | tuple[float, ...] = (0.2, 0.03, 0.02)  # m, of the ellipsoid, along the body axes
     depth: float = 0.01  # m, of the mass centre below the ellipsoid's centre
     inertia: ArrayLike = (
         1.9971435e-4,

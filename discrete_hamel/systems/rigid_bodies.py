@@ -1,7 +1,6 @@
 """Rigid bodies with a fixed point, on rotation matrices."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,7 +22,7 @@ def body_frame(q: Array) -> Array:
     return jnp.einsum("ab,bci->aci", q.reshape(3, 3), _GENERATORS).reshape(9, 3)
 
 
-def inertia_matrix(inertia: Any) -> Array:
+def inertia_matrix(inertia: ArrayLike) -> Array:
     """Three principal moments, or a full symmetric matrix."""
     inertia = jnp.asarray(inertia, float)
     return jnp.diag(inertia) if inertia.ndim == 1 else inertia

@@ -1,7 +1,6 @@
 """The roller racer, which is driven by wagging its handle."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -128,7 +127,7 @@ class DrivenRollerRacer(System):
 # Planar velocities below are (turning, forward, sideways).
 
 
-def _racer_wheels(racer: Any, phi: Array) -> Array:
+def _racer_wheels(racer: "RollerRacer | DrivenRollerRacer", phi: Array) -> Array:
     """Columns v, phi', sideways, across v."""
     c, s, d = jnp.cos(phi), jnp.sin(phi), racer.rear + racer.front
     w = racer.rear * c + racer.front
@@ -136,13 +135,13 @@ def _racer_wheels(racer: Any, phi: Array) -> Array:
     return jnp.array([[s / d, -w / size, 0.0, -w / d], [w / d, d**2 * s / size, 0.0, d * s], [0.0, 0.0, 1.0, 0.0]])
 
 
-def _racer_energy(racer: Any, planar: Array, steering: Array) -> Array:
+def _racer_energy(racer: "RollerRacer | DrivenRollerRacer", planar: Array, steering: Array) -> Array:
     turning, forward, sideways = planar
     moving = racer.mass * (forward**2 + sideways**2) + racer.inertia * turning**2
     return 0.5 * (moving + racer.handle_inertia * (turning + steering) ** 2)
 
 
-def _check_racer(racer: Any) -> None:
+def _check_racer(racer: "RollerRacer | DrivenRollerRacer") -> None:
     parameters.positive(racer, "mass", "inertia", "handle_inertia", "rear", "front")
 
 

@@ -46,8 +46,8 @@ class Rolling(System):
     rim: ClassVar[float] = 0.02  # the angle from the third axis at which what is drawn ends in a flat lid
 
     if TYPE_CHECKING:  # fields of the subclasses, not of this class
-        mass: Any = None
-        gravity: Any = None
+        mass: Array | float = 1.0
+        gravity: Array | float = 1.0
 
     def to_centre(self, gamma: Array) -> Array:
         """rho(gamma): from the contact to the mass centre, in the body."""
@@ -161,7 +161,7 @@ def spin_of_the_body(q: Array) -> Array:
     return jnp.concatenate([spun.reshape(9), jnp.zeros(len(q) - 9)])
 
 
-def axisymmetric_moments(body: Any, across: str, axis: str) -> None:
+def axisymmetric_moments(body: System, across: str, axis: str) -> None:
     """The moments J1 across the axis and J3 about it are positive and J3 <= 2 J1: no mass is negative."""
     parameters.positive(body, across, axis)
     j1, j3 = float(getattr(body, across)), float(getattr(body, axis))
@@ -173,13 +173,13 @@ def axisymmetric_moments(body: Any, across: str, axis: str) -> None:
 
 
 @jax.jit
-def standing(body: Any, gamma: Array) -> tuple[Array, Array]:
+def standing(body: Rolling, gamma: Array) -> tuple[Array, Array]:
     """The height of the mass centre, and rho."""
     return body.height(gamma), body.to_centre(gamma)
 
 
 @jax.jit
-def _surface(body: Any) -> Array:
+def _surface(body: Rolling) -> Array:
     """The surface about the mass centre in body axes: from pole to pole by normals that stop short of the poles, where
     a disk's rim ends; each pole is the middle of the last parallel."""
     polar = np.linspace(np.pi - 0.02, body.rim, 13)[:, None]

@@ -1,13 +1,12 @@
 """Axisymmetric bodies that roll on a horizontal plane, each given by one function of its lean.   [MD] chapter 9"""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import parameters, roundness
 from discrete_hamel.systems._blocks.units import SI
@@ -19,13 +18,13 @@ def support_of_disk(c: Array, radius: Array) -> Array:
     return radius * jnp.sqrt(1 - c**2)
 
 
-def support_of_sphere(c: Array, sizes: Any) -> Array:
+def support_of_sphere(c: Array, sizes: Array | tuple) -> Array:
     """h = radius + offset c: a spherical base, the mass centre above its centre; sizes = (offset, radius)."""
     offset, radius = sizes
     return radius + offset * c
 
 
-def support_of_spheroid(c: Array, sizes: Any) -> Array:
+def support_of_spheroid(c: Array, sizes: Array | tuple) -> Array:
     """h = sqrt(b^2 sin^2 + a^2 cos^2) of semi-axes b across and a along the axis; sizes = (b, a)."""
     across, along = sizes
     return jnp.sqrt(across**2 * (1 - c**2) + along**2 * c**2)
@@ -171,7 +170,7 @@ class RouthTop(Rolling):
         return {"q": leaning(0.9), "xi": (0.157, -0.548, 2.665), "h": 0.01}
 
 
-def _axisymmetric(across: Any, axis: Any) -> Array:
+def _axisymmetric(across: Scalar, axis: Scalar) -> Array:
     return jnp.diag(jnp.stack([across, across, axis]))
 
 

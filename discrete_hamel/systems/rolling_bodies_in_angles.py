@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.arrays import Coordinates, PyTree, Quasivelocities
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
@@ -57,7 +57,7 @@ class RollingBodyAngles(System):
     units = SI
 
     @classmethod
-    def of(cls, body: Any, q: Any, xi: Any) -> tuple["RollingBodyAngles", Array, Array]:
+    def of(cls, body: Any, q: Coordinates, xi: Quasivelocities) -> tuple["RollingBodyAngles", Array, Array]:
         """The same body in these coordinates, and q and the free quasi-velocities of the state (q, xi) of `body`."""
         q, (omega1, omega2, omega3) = jnp.asarray(q, float), jnp.asarray(xi, float)[:3]
         r, moments = q[:9].reshape(3, 3), body.moments()

@@ -1,12 +1,12 @@
 """Sleighs: a blade on a plane that cannot move sideways."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
@@ -29,7 +29,7 @@ def motions_of_plane(before: int = 0) -> dict[str, Callable]:
     }
 
 
-def platform(theta: Any, x: Any, y: Any, length: float = 0.3) -> list[np.ndarray]:
+def platform(theta: ArrayLike, x: ArrayLike, y: ArrayLike, length: float = 0.3) -> list[np.ndarray]:
     """The blade and the platform above it."""
     blade = outlines.blade(theta, x, y, length)
     hull = np.array([(-1, -0.8), (1, -0.8), (1.8, 0), (1, 0.8), (-1, 0.8), (-1, -0.8)]) * length

@@ -1,7 +1,6 @@
 """Suslov's problem: a rigid body with a fixed point that cannot turn about one of its own axes."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -22,12 +21,12 @@ from discrete_hamel.systems.rigid_bodies import (
 )
 
 
-def body_velocity(axis: Any, xi: Array) -> Array:
+def body_velocity(axis: ArrayLike, xi: Array) -> Array:
     """omega = T xi of the adapted basis T, two directions across the axis, then the axis; xi has 2 or 3 components."""
     return adapted_basis(axis)[:, : len(xi)] @ xi
 
 
-def _check(system: Any) -> None:
+def _check(system: "Suslov | HeavySuslov | ReducedSuslov") -> None:
     parameters.inertia_tensor(system, "inertia")
     parameters.shape(system, "axis", (3,))
     parameters.independent_rows(system, "axis")
@@ -213,7 +212,7 @@ class ReducedSuslov(System):
         return {"q": (), "xi": (0.8, -0.9), "h": 0.05}
 
 
-def _outline(system: Any, q: Array) -> list[np.ndarray]:
+def _outline(system: "Suslov | HeavySuslov", q: Array) -> list[np.ndarray]:
     attitude = np.asarray(q).reshape(3, 3)
     tip = attitude @ np.asarray(system.axis, float) / np.linalg.norm(system.axis)
     axis = outlines.segment(-1.3 * tip, 1.3 * tip)

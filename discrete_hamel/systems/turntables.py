@@ -1,7 +1,6 @@
 """A ball on a rotating table: the affine constraint that everyone can try at home."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -53,7 +52,7 @@ class BallOnTurntable(System):
     def _downhill(self) -> Array:
         return self.gravity * jnp.sin(self.tilt)
 
-    def _share(self) -> Any:
+    def _share(self) -> Array | float:
         """k = J / (m r^2)."""
         return self.inertia / (self.mass * self.radius**2)
 
@@ -84,11 +83,11 @@ class BallOnTurntable(System):
     def holonomic(self, q: Array) -> Array:
         return off_rotations(q[:9])
 
-    def turning(self) -> Array:
+    def turning(self) -> Array | float:
         """w = k Omega / (1 + k), at which the centre goes around."""
         return self._share() / (1 + self._share()) * self.rate
 
-    def drift(self) -> Array:
+    def drift(self) -> Array | float:
         """g sin(tilt) / (k Omega), the velocity along y of the circles' centre."""
         return self._downhill() / (self._share() * self.rate)
 

@@ -78,4 +78,4 @@ def reference(
     p, xi = (np.asarray(a) for a in _nodes(system, q, free))
     if isinstance(system, FromNonlinearConstraints) and (failure := left_chart(system, q, xi, times, 0, 1)):
         raise failure
-    return Trajectory(times, q, p, xi, None, None, system, None, None, None)
+    return Trajectory(times, q, p, xi, None, None, system, None, None, None)  # type: ignore[arg-type]

@@ -6,8 +6,7 @@ the elimination choose pivots without evaluating anything again.
 """
 
 import math
-from collections.abc import Container, Iterable
-from typing import Any
+from collections.abc import Container, Hashable, Iterable
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class Graph:
     def const(self, value: float) -> int:
         return self._make(("const", float(value)), value)
 
-    def input(self, name: Any, sample: float) -> int:
+    def input(self, name: Hashable, sample: float) -> int:
         """A variable; `name` is any hashable key."""
         return self._make(("input", name), sample)
 

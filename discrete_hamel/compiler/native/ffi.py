@@ -6,7 +6,6 @@ stays until the process ends, as compiled programs may.
 """
 
 import ctypes
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -72,7 +71,7 @@ class Foreign:
         self.name = f"discrete_hamel_{named(whole, operations)}"
         if self.name not in _registered:
             library = machine_code(whole, operations)
-            capsule: Any = ctypes.pythonapi.PyCapsule_New
+            capsule = ctypes.pythonapi.PyCapsule_New
             capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
             jax.ffi.register_ffi_target(self.name, capsule(library.address("handler"), None, None), platform="cpu")
             _registered[self.name] = library

@@ -58,7 +58,7 @@ def kept(reduction: Any, system: System, q: Coordinates, xi: Quasivelocities) ->
         begun = {name: jax.ShapeDtypeStruct(begun[name].shape, kind) for name, kind in types.items()}
 
 
-def _arrays(function: str, given: Any) -> dict[str, Array]:
+def _arrays(function: str, given: object) -> dict[str, Array]:
     """What a user's function returned, of strong types; or a sentence."""
     if not isinstance(given, dict) or not given:
         what = (
@@ -89,7 +89,7 @@ def _arrays(function: str, given: Any) -> dict[str, Array]:
     return {name: lax.convert_element_type(array, array.dtype) for name, array in arrays.items()}
 
 
-def _refuse_others(begun: dict[str, Any], updated: dict[str, Any]) -> None:
+def _refuse_others(begun: dict[str, Array], updated: dict[str, Array]) -> None:
     """An update keeps the names and the shapes of the start."""
     if set(begun) != set(updated):
         raise InputError(
@@ -143,7 +143,9 @@ def folded(
 class Fold:
     """A reduction on its way through the nodes of a block."""
 
-    def __init__(self, reduction: Reduction, axes: Axes, system: Any, q: np.ndarray, xi: np.ndarray, size: int) -> None:
+    def __init__(
+        self, reduction: Reduction, axes: Axes, system: System, q: np.ndarray, xi: np.ndarray, size: int
+    ) -> None:
         self.reduction, self.axes, self.count, self.more = reduction, axes, len(q), size - len(q)
         leaves, tree = jax.tree.flatten(system)
         parts = [a if axis is None else self._padded(a) for a, axis in zip(leaves, axes, strict=True)]

@@ -5,14 +5,14 @@ import random
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
+from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import InputError, InputTypeError, RunInterrupted
 from discrete_hamel.compiler.graph.leaves import scalars
@@ -34,6 +34,9 @@ from discrete_hamel.runs.simulation import _warn_of_float32
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
 
+if TYPE_CHECKING:
+    from xarray import Dataset
+
 BLOCK = 2048  # members, at most, that one core takes at a time, and that a chunk of a store holds
 CAPACITY = 64  # nodes that a call gives at most
 FIRST_LOOK = 0.05  # seconds after which is first looked whether others have finished their blocks, then less often
@@ -50,11 +53,11 @@ def ensemble(
     scheme: Scheme | None = None,
     save_every: int | None = None,
     reduction: Reduction | None = None,
-    store: Any = None,
+    store: PathLike | None = None,
     workers: int | None = None,
     progress: bool = True,
     compiled: bool = True,
-) -> Any:
+) -> "Dataset":
     """Many runs side by side, as an xarray.Dataset over `member`: over initial data, and the system's parameters.
 
     Whatever differs has a leading axis of members: q, xi (or v), and any of the system's parameters; or `system` is a

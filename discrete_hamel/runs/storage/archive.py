@@ -2,7 +2,8 @@
 
 import json
 from contextlib import closing
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -17,13 +18,17 @@ from discrete_hamel.runs.storage.manifest import agreeing, described, rebuilt
 from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.recording import Recording, stored_trajectory
 from discrete_hamel.runs.storage.requests import place
+from discrete_hamel.runs.storage.told import Described, Manifest
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 PIECE = 1 << 14  # rows that are copied at once
 
 
-def _xarray() -> Any:
+def _xarray() -> ModuleType:
     try:
         import xarray
     except ImportError:
@@ -31,12 +36,12 @@ def _xarray() -> Any:
     return xarray
 
 
-def dataset(trajectory: Trajectory) -> Any:
+def dataset(trajectory: Trajectory) -> "Dataset":
     """An xarray.Dataset: q, p, xi, v, energy, invariants and contact force over `time`; the rest over `interval`."""
     xarray = _xarray()
     system = trajectory.system
     velocities = names(system.velocities, "xi", trajectory.xi.shape[1])
-    nodes: dict[str, Any] = {
+    nodes: dict[str, tuple] = {
         "q": (("time", "coordinate"), trajectory.q),
         "p": (("time", "momentum"), trajectory.p),
         "xi": (("time", "velocity"), trajectory.xi),
@@ -60,7 +65,10 @@ def dataset(trajectory: Trajectory) -> Any:
         "velocity": velocities,
         "momentum": velocities[: trajectory.p.shape[1]],
     }
-    made_by = {"system": described(system), "scheme": described(trajectory.scheme)}
+    made_by = {
+        "system": described(system),
+        "scheme": None if trajectory.scheme is None else described(trajectory.scheme),
+    }
     h = None if trajectory.h is None else float(trajectory.h)
     return xarray.Dataset(nodes, coordinates, {"discrete_hamel": json.dumps(made_by | {"h": h})})
 
@@ -98,7 +106,7 @@ def load(path: PathLike, *, system: System | None = None, scheme: Scheme | None 
     return stored_trajectory(contents, ready, rule, h, like)
 
 
-def _whole(described_as: dict[str, Any], catalogue: Any, path: PathLike) -> Any:
+def _whole(described_as: Described, catalogue: ModuleType, path: PathLike) -> Any:
     """`rebuilt`, with parameters that the system or scheme itself would take."""
     try:
         found = rebuilt(described_as, catalogue)
@@ -111,7 +119,9 @@ def _whole(described_as: dict[str, Any], catalogue: Any, path: PathLike) -> Any:
     return found
 
 
-def _made_by(told: dict[str, Any], system: Any, scheme: Any, q: jax.Array, path: PathLike) -> tuple[Any, Any]:
+def _made_by(
+    told: Manifest, system: System | None, scheme: Scheme | None, q: jax.Array, path: PathLike
+) -> tuple[System, Scheme | None]:
     """The system and the scheme of a store: of the catalogue, or as given."""
     if scheme is not None and told["scheme"] is None:
         raise InputError(f"{path} holds a reference solution, which no scheme has made; leave out scheme=...")
@@ -134,5 +144,6 @@ def _made_by(told: dict[str, Any], system: Any, scheme: Any, q: jax.Array, path:
     if system is not None:
         agreeing("system", ready, told["system"], path)
     if scheme is not None:
-        rule = agreeing("scheme", checks.canonical(scheme.fitted(ready)), told["scheme"], path)
+        own = checks.canonical(scheme.fitted(ready))
+        rule = agreeing("scheme", own, told["scheme"], path)  # type: ignore[arg-type]
     return ready, rule

@@ -1,7 +1,6 @@
 """Which arrays a store holds of a run: at its nodes, on its intervals, and the names of coordinates and velocities."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import numpy as np
@@ -19,6 +18,7 @@ RUN = ("time", "q", "p", "xi")  # what the run itself gives at nodes; all else t
 INTERVAL = {"xi_mid", "converged", "iterations", "residual"}
 LABELS = {"coordinate", "velocity", "momentum", "interval"}
 RESERVED = {*RUN, "v", *INTERVAL, *LABELS}  # no invariant's name
+Shaped = jax.Array | jax.ShapeDtypeStruct
 
 
 def chunk_of(nodes: int, coordinates: int) -> int:
@@ -49,10 +49,10 @@ def derived(system: System, q: np.ndarray, xi: np.ndarray, length: int) -> dict[
     return {name: np.asarray(values)[:count] for name, values in _at_nodes(system, *full).items()}
 
 
-def node_columns(system: System, q: Any, p: Any, xi: Any, chunk: int) -> list[Column]:
+def node_columns(system: System, q: Shaped, p: Shaped, xi: Shaped, chunk: int) -> list[Column]:
     """The arrays along `time`."""
     dimensions = {"time": (), "q": ("coordinate",), "p": ("momentum",), "xi": ("velocity",), "v": ("coordinate",)}
-    like: dict[str, Any] = {"time": jax.ShapeDtypeStruct((), q.dtype), "q": q, "p": p, "xi": xi}
+    like: dict[str, Shaped] = {"time": jax.ShapeDtypeStruct((), q.dtype), "q": q, "p": p, "xi": xi}
     like |= jax.eval_shape(_at_node, system, q, xi)
     return [
         Column(

@@ -3,7 +3,6 @@
 import datetime
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ def place(path: PathLike) -> Path:
     return Path(path)
 
 
-def spacing(checkpoint_every: Any) -> tuple[int | None, float | None]:
+def spacing(checkpoint_every: object) -> tuple[int | None, float | None]:
     """Steps or seconds between checkpoints: an integer counts steps; a float, or a timedelta, is wall-clock time.
 
     >>> spacing(1000), spacing(30.0), spacing(datetime.timedelta(minutes=5)), spacing(None)

@@ -1,7 +1,6 @@
 """Lie algebras by their structure constants, and the Euler-Poincare(-Suslov) equations on any of them."""
 
 from dataclasses import field
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -203,7 +202,7 @@ class EulerPoincareSuslov(System):
         return {"q": (), "xi": tuple(0.3 + 0.5 * (-1) ** i for i in range(self.rank)), "h": 0.05}
 
 
-def lie_algebra(system: Any) -> None:
+def lie_algebra(system: "EulerPoincare | EulerPoincareSuslov") -> None:
     """Refuse an `algebra` that is not n x n x n, antisymmetric and subject to Jacobi's identity."""
     c = np.asarray(system.algebra)
     name = f"the parameter algebra of {type(system).__name__}"

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.description import call
@@ -22,10 +22,16 @@ from discrete_hamel.systems._blocks.algebras import (
 from discrete_hamel.systems.groups.matrix_groups import Group
 
 SAME = 1e-10  # difference of structure constants that counts as none
+Motion = ArrayLike | Callable | EulerPoincare | EulerPoincareSuslov  # an inertia, l(g, Omega), or a system
 
 
 def system(
-    group: Group, motion: Any, *, constraint: Any = None, side: str = "left", params: PyTree = None
+    group: Group,
+    motion: Motion,
+    *,
+    constraint: ArrayLike | None = None,
+    side: str = "left",
+    params: PyTree = None,
 ) -> "OnGroup":
     """A system whose configuration is an element of the group, with its place: q are the entries of g that move.
 
@@ -49,7 +55,7 @@ def advected(
     motion: Callable,
     *,
     vectors: int = 1,
-    constraint: Any = None,
+    constraint: ArrayLike | None = None,
     side: str = "left",
     params: PyTree = None,
 ) -> "OnGroup":
@@ -72,7 +78,14 @@ def advected(
     return _made(group, motion, constraint, side, params, vectors)
 
 
-def _made(group: Group, motion: Any, constraint: Any, side: str, params: Any, vectors: int) -> "OnGroup":
+def _made(
+    group: Group,
+    motion: Motion,
+    constraint: ArrayLike | None,
+    side: str,
+    params: PyTree,
+    vectors: int,
+) -> "OnGroup":
     if side not in ("left", "right"):
         raise InputError(f'side is {side!r}; it is "left", g\' = g Omega, or "right", g\' = Omega g.')
     law, reduced = (motion, None) if callable(motion) else (None, motion)
@@ -82,7 +95,7 @@ def _made(group: Group, motion: Any, constraint: Any, side: str, params: Any, ve
         constraint = motion.constraint
     elif reduced is not None and not isinstance(motion, EulerPoincare):
         reduced = EulerPoincare(group.algebra, jnp.asarray(motion, float))
-    if reduced is not None and not _same(reduced.algebra, group.algebra):
+    if reduced is not None and not _same(reduced.algebra, group.algebra):  # type: ignore[union-attr]
         raise InputError(f"the algebra of the {type(reduced).__name__} is not that of {group} in its basis.")
     rows = None if constraint is None else jnp.atleast_2d(jnp.asarray(constraint, float))
     if rows is not None and rows.shape[1] != group.dimension:
@@ -90,20 +103,20 @@ def _made(group: Group, motion: Any, constraint: Any, side: str, params: Any, ve
     return OnGroup(group, side, vectors, law, reduced, rows, params)
 
 
-def _same(one: Any, other: np.ndarray) -> bool:
+def _same(one: ArrayLike, other: np.ndarray) -> bool:
     return np.shape(one) == other.shape and bool(np.max(np.abs(np.asarray(one) - other)) < SAME)
 
 
 class OnGroup(System):
     """See `system` and `advected`."""
 
-    group: Any = static()
+    group: Group = static()
     side: str
     vectors: int  # of a homogeneous space; 0: the group itself
-    law: Any = static()  # l(g, Omega)
+    law: Callable | None = static()  # l(g, Omega)
     reduced: Any  # or the kinetic energy of this, which depends on Omega alone
-    constraint: Any
-    params: Any
+    constraint: Array | None
+    params: PyTree
 
     @property
     def rank(self) -> int:
@@ -135,7 +148,7 @@ class OnGroup(System):
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         if self.reduced is None:
-            return call(self.law, self.params, self.element(q), self.omega(xi))
+            return call(self.law, self.params, self.element(q), self.omega(xi))  # type: ignore[arg-type]
         return EulerPoincare.lagrangian(self.reduced, q, self.omega(xi))  # l(Omega), also of a Suslov problem
 
     def frame(self, q: Array) -> Array:
@@ -151,8 +164,8 @@ class OnGroup(System):
     def structure(self, q: Array) -> Array:
         """Of left-invariant fields the algebra's, of right-invariant ones its opposite."""
         c = self.group.algebra
-        c = jnp.asarray(c) if self.constraint is None else adapted_structure(c, self.constraint)
-        return c if self.side == "left" else -c
+        c = jnp.asarray(c) if self.constraint is None else adapted_structure(c, self.constraint)  # type: ignore[assignment]
+        return c if self.side == "left" else -c  # type: ignore[return-value]
 
     def holonomic(self, q: Array) -> Array:
         if self.vectors or self.group.relations is None:

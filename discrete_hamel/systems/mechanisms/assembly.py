@@ -1,5 +1,6 @@
 """From parts, in a roboticist's words, to a System."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems.mechanisms.contacts import Contact
@@ -26,17 +28,17 @@ class Body(Pytree):
     """
 
     name: str
-    joint: Any = Fixed()
+    joint: Joint = Fixed()
     on: str = ""  # the name of a body, or nothing: the ground
-    at: Any = (0.0, 0.0, 0.0)  # m
-    turn: Any = None  # a rotation matrix, or (axis, angle)
-    mass: Any = None  # kg
-    inertia: Any = None  # kg m^2, about the mass centre: three moments or a matrix
-    centre: Any = (0.0, 0.0, 0.0)  # m
-    shape: Any = None
+    at: ArrayLike = (0.0, 0.0, 0.0)  # m
+    turn: ArrayLike | tuple[ArrayLike, Scalar] | None = None  # a rotation matrix, or (axis, angle)
+    mass: Scalar | None = None  # kg
+    inertia: ArrayLike | None = None  # kg m^2, about the mass centre: three moments or a matrix
+    centre: ArrayLike = (0.0, 0.0, 0.0)  # m
+    shape: Solid | None = None
 
 
-def mechanism(*parts: Any, gravity: Any = 9.81) -> Mechanism | RollingMechanism:
+def mechanism(*parts: Body | Contact, gravity: Any = 9.81) -> Mechanism | RollingMechanism:
     """The System of these parts: bodies, and wheels, balls, blades and pins that hold them.
 
     `gravity` points down the z axis, or is a vector. Bodies joined in a tree give a `Mechanism`, anything that rolls or
@@ -125,7 +127,7 @@ def _refuse_names(bodies: list[Body], names: tuple[str, ...]) -> None:
             raise InputError(f"{body.name!r} is on {body.on!r}, but {why}.")
 
 
-def _mass(body: Body) -> tuple[Any, Any]:
+def _mass(body: Body) -> tuple[Scalar, Array]:
     """Mass and inertia about the mass centre, as given, else of the shape."""
     solid = body.shape
     if solid is not None and not isinstance(solid, Solid):
@@ -150,7 +152,7 @@ def _turn(body: Body) -> Array:
     return _array(body.turn)
 
 
-def _unit(axis: Any) -> Any:
+def _unit(axis: ArrayLike) -> ArrayLike:
     if isinstance(axis, str):
         if axis not in AXES:
             raise InputError(f"an axis is 'x', 'y', 'z' or a vector; got {axis!r}.")
@@ -159,12 +161,12 @@ def _unit(axis: Any) -> Any:
     return axis / jnp.sqrt(axis @ axis)
 
 
-def _array(values: Any) -> Array:
+def _array(values: object) -> Array:
     if isinstance(values, list | tuple):
         return jnp.stack([_array(value) for value in values])
     return jnp.asarray(values, float)
 
 
-def _nonzero(values: Any) -> tuple[int, ...]:
+def _nonzero(values: Sequence) -> tuple[int, ...]:
     """Which are there: not zero, or traced."""
     return tuple(i for i, a in enumerate(values) if isinstance(a, jax.core.Tracer) or np.any(np.asarray(a)))

@@ -5,7 +5,7 @@ A joint has coordinates q and quasi-velocities xi, its rates: q' = frame(q) xi, 
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,8 +16,10 @@ from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems._blocks.algebras import SE2, SO3
 from discrete_hamel.systems.mechanisms.rotations import AXES, CROSS, by_quaternion, of_quaternion, turn_about
 
-ORIGIN, STILL, WHOLE = np.zeros(3), np.zeros(3), np.eye(3)
-Numbers = Array | np.ndarray
+# By NumPy, so that nothing is traced for them.
+ORIGIN: Array = np.zeros(3)  # type: ignore[assignment]
+STILL: Array = np.zeros(3)  # type: ignore[assignment]
+WHOLE: Array = np.eye(3)  # type: ignore[assignment]
 
 
 class Joint(Pytree):
@@ -29,12 +31,12 @@ class Joint(Pytree):
     brackets: ClassVar[np.ndarray] = np.zeros((0, 0, 0))
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Numbers, Numbers]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         """(R, p) of the child on the parent."""
         return WHOLE, ORIGIN
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Numbers, Numbers]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         """(omega, v) of the child on the parent, in the child's axes."""
         return STILL, STILL
 
@@ -81,11 +83,11 @@ class Hinge(_OneAxis):
     velocities = {"'": "rad/s"}
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Numbers, Numbers]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return turn_about(axis, q[0]), ORIGIN
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Numbers, Numbers]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return axis * xi[0], STILL
 
 
@@ -96,11 +98,11 @@ class Slide(_OneAxis):
     velocities = {"'": "m/s"}
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Numbers, Numbers]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return WHOLE, axis * q[0]
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Numbers, Numbers]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return STILL, axis * xi[0]
 
 
@@ -120,12 +122,12 @@ class Planar(Joint):
     brackets = SE2
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Numbers, Numbers]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return turn_about(np.array(AXES["z"]), q[0]), jnp.stack([q[1], q[2], 0.0])
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Numbers, Numbers]:
-        return np.array(AXES["z"]) * xi[0], jnp.stack([xi[1], xi[2], 0.0])
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
+        return xi[0] * np.array(AXES["z"]), jnp.stack([xi[1], xi[2], 0.0])
 
     @staticmethod
     def frame(q: Array) -> Array:
@@ -145,11 +147,11 @@ class Ball(Joint):
     brackets = SO3
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Numbers, Numbers]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return of_quaternion(q), ORIGIN
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Numbers, Numbers]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return xi, STILL
 
     @staticmethod
@@ -174,11 +176,11 @@ class BallByMatrix(Joint):
     brackets = SO3
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Numbers, Numbers]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return q.reshape(3, 3), ORIGIN
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Numbers, Numbers]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return xi, STILL
 
     @staticmethod
@@ -214,11 +216,11 @@ class Free(Joint):
     brackets[3:, 3:, 3:] = SO3
 
     @classmethod
-    def pose(cls, axis: Any, q: Array) -> tuple[Numbers, Numbers]:
+    def pose(cls, axis: Array, q: Array) -> tuple[Array, Array]:
         return cls.attitude.pose(axis, q[3:])[0], q[:3]
 
     @classmethod
-    def twist(cls, axis: Any, q: Array, xi: Array) -> tuple[Numbers, Numbers]:
+    def twist(cls, axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return xi[3:], cls.pose(axis, q)[0].T @ xi[:3]
 
     @classmethod

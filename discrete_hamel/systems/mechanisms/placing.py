@@ -1,7 +1,7 @@
 """Where a mechanism starts: places at which its parts touch, and velocities at which nothing slips."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -10,13 +10,19 @@ from jax import Array
 
 from discrete_hamel._support.errors import InputError
 
+if TYPE_CHECKING:
+    from discrete_hamel.systems.mechanisms.rolling import RollingMechanism
+    from discrete_hamel.systems.mechanisms.tree import Mechanism
+
 CLOSED = 1e-11  # m: gaps that are none
 NEGLIGIBLE = 1e-7  # share of the steepest slope
 HELD = 1e-9  # share of the rates given by which they may be missed
 
 
 def initial(
-    system: Any, positions: Mapping[str, Any] | None = None, rates: Mapping[str, Any] | None = None
+    system: "Mechanism | RollingMechanism",
+    positions: Mapping[str, float] | None = None,
+    rates: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) to start from: coordinates and rates that are named have the values given, the others follow.
 
@@ -31,7 +37,7 @@ def initial(
     >>> round(float(v[0]), 12)                                               # x' = radius omega
     1.0
     """
-    tree = getattr(system, "tree", system)
+    tree: Any = getattr(system, "tree", system)
     q = np.array(system.rest())
     given = {_index(system.coordinates, name): float(value) for name, value in (positions or {}).items()}
     q[list(given)] = list(given.values())
@@ -83,7 +89,7 @@ def _misses(held: Any, q: Array) -> tuple[Array, Array]:
     return g(q), jax.jacfwd(g)(q)
 
 
-def together(held: Any, q: np.ndarray, fixed: Any = ()) -> np.ndarray:
+def together(held: Any, q: np.ndarray, fixed: tuple[int, ...] = ()) -> np.ndarray:
     """The place near q where everything touches, by Gauss' and Newton's iteration; some coordinates stay.
 
     Rotations become rotations first: gaps that are closed by the joints alone are so for these only, and off them would

@@ -1,6 +1,6 @@
 """Mechanisms that roll or have loops: a tree with constraints, whose frame follows them."""
 
-from typing import Any
+from collections.abc import Iterable
 
 import jax
 import jax.numpy as jnp
@@ -26,11 +26,11 @@ class Held(Pytree):
     Where a free body stands on the ground, its height z is none of them: `whole` finds it from the first contact.
     """
 
-    tree: Any
-    contacts: tuple[Any, ...]
+    tree: Mechanism
+    contacts: tuple[Contact, ...]
     kept: tuple[int, ...] = static(default=())  # the slips that are independent
     gaps_kept: tuple[int, ...] = static(default=())  # the gaps whose rates are among them
-    height: Any = static(default=None)  # the index of z, where the first gap determines it
+    height: int | None = static(default=None)  # the index of z, where the first gap determines it
 
     def whole(self, q: Array) -> Array:
         """All coordinates of the tree."""
@@ -115,7 +115,7 @@ class RollingMechanism(FromConstraints):
         """The mechanism without what holds it."""
         return self.params.tree
 
-    def _left(self, of_all: Any) -> tuple[Any, ...]:
+    def _left(self, of_all: Iterable) -> tuple:
         return tuple(a for i, a in enumerate(of_all) if i != self.params.height)
 
     @property

@@ -4,7 +4,7 @@ Each has a mass or a density, and knows its volume and its radii of gyration.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,8 +21,8 @@ class Solid(Pytree):
     """A homogeneous solid: give its `mass` in kg, or its `density` in kg/m^3."""
 
     if TYPE_CHECKING:  # fields of the subclasses, not of this class
-        mass: Any = None
-        density: Any = None
+        mass: Scalar | None = None
+        density: Scalar | None = None
 
     def volume(self) -> Scalar:
         """m^3."""
@@ -40,7 +40,7 @@ class Solid(Pytree):
         """The mass."""
         if (self.mass is None) == (self.density is None):
             raise InputError(f"a {type(self).__name__} needs its mass or its density, one of the two.")
-        return self.density * self.volume() if self.mass is None else self.mass
+        return self.density * self.volume() if self.mass is None else self.mass  # type: ignore[operator]  # one of the two is given
 
     def inertia(self) -> Array:
         """I about the middle: m (<r^2> - <x_i^2>) on the diagonal, 3 x 3, kg m^2."""
@@ -55,9 +55,9 @@ class Box(Solid):
     [13.0, 10.0, 5.0]
     """
 
-    edges: Any = (1.0, 1.0, 1.0)  # m
-    mass: Any = None  # kg
-    density: Any = None  # kg/m^3
+    edges: Sequence[float] = (1.0, 1.0, 1.0)  # m
+    mass: Scalar | None = None  # kg
+    density: Scalar | None = None  # kg/m^3
 
     def volume(self) -> Scalar:
         a, b, c = self.edges
@@ -79,8 +79,8 @@ class Cylinder(Solid):
     radius: Scalar = 1.0  # m
     length: Scalar = 0.0  # m, along the axis; a disk has none, and needs its mass
     axis: str = "z"
-    mass: Any = None  # kg
-    density: Any = None  # kg/m^3
+    mass: Scalar | None = None  # kg
+    density: Scalar | None = None  # kg/m^3
 
     def volume(self) -> Scalar:
         return jnp.pi * self.radius**2 * self.length
@@ -108,8 +108,8 @@ class Sphere(Solid):
     """A ball."""
 
     radius: Scalar = 1.0  # m
-    mass: Any = None  # kg
-    density: Any = None  # kg/m^3
+    mass: Scalar | None = None  # kg
+    density: Scalar | None = None  # kg/m^3
 
     def volume(self) -> Scalar:
         return 4 / 3 * jnp.pi * self.radius**3
@@ -135,8 +135,8 @@ class Rod(Solid):
 
     length: Scalar = 1.0  # m
     axis: str = "z"
-    mass: Any = None  # kg
-    density: Any = None  # kg/m^3
+    mass: Scalar | None = None  # kg
+    density: Scalar | None = None  # kg/m^3
 
     def second_moments(self) -> Sequence[Scalar]:
         return _along(self.axis, 0.0 * self.length, self.length**2 / 12)
@@ -146,7 +146,7 @@ class Rod(Solid):
         return [outlines.segment(-half, half)]
 
 
-def _along(axis: str, across: Any, along: Any) -> list[Any]:
+def _along(axis: str, across: Scalar, along: Scalar) -> list[Scalar]:
     return [along if a == axis else across for a in "xyz"]
 
 

@@ -6,7 +6,6 @@ frame, which keeps the scheme's order.   Marsden & West (2001) 3.2
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -90,7 +89,7 @@ class Forced(Wrapper):
     def force(self, q: Array, xi: Array) -> Array:
         return self.system.force(q, xi) + self.law(self._called, self.system, q, xi)
 
-    def _called(self, *arguments: Any) -> Array:
+    def _called(self, *arguments: Array) -> Array:
         last = () if self.params is None else (self.params,)
         return jnp.asarray(self.function(*arguments, *last))
 

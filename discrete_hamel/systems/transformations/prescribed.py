@@ -19,7 +19,7 @@ from discrete_hamel.mechanics.system import System, Wrapper
 STUCK = 1e-10  # share of a row below which no motion in D changes a coordinate
 
 
-def prescribe(system: System, paths: Mapping[Any, Callable], *, params: PyTree = None) -> System:
+def prescribe(system: System, paths: Mapping[str | int, Callable], *, params: PyTree = None) -> System:
     """The system with some coordinates given as functions of time: a steering angle, a rotor, a pivot that is moved.
 
     `paths` maps names of coordinates (or their indices) to functions of t, and of `params`, any pytree, if that is
@@ -199,7 +199,7 @@ class InTime(Wrapper):
         return self.system.shapes(self.whole(jnp.asarray(q, float)))  # type: ignore[attr-defined]
 
     @property
-    def scenery(self) -> Callable[[Any], list[np.ndarray]]:
+    def scenery(self) -> Callable[[Array], list[np.ndarray]]:
         beneath = self.system.scenery  # type: ignore[attr-defined]  # where it has none, neither has this
         return lambda q: beneath(np.asarray(jax.vmap(self.whole)(jnp.asarray(q))))
 
@@ -214,7 +214,7 @@ def _solved(block: Array, right: Array) -> Array:
     return jnp.stack([d * right[0] - b * right[1], a * right[1] - c * right[0]]) / (a * d - b * c)
 
 
-def _index(system: System, key: Any) -> int:
+def _index(system: System, key: str | int) -> int:
     names = system.coordinates
     if isinstance(key, bool) or not isinstance(key, int | str):
         raise InputError(f"a prescribed coordinate is named by its name or index; got {key!r}.")
@@ -226,7 +226,7 @@ def _index(system: System, key: Any) -> int:
     return key
 
 
-def _by_name(system: System, driven: tuple[int, ...]) -> Any:
+def _by_name(system: System, driven: tuple[int, ...]) -> tuple[int, ...] | None:
     """The free velocities phi' of coordinates phi, where the system has them by these names; else None."""
     names = [f"{system.coordinates[i]}'" for i in driven] if system.coordinates else []
     if not names or not set(names) <= set(system.velocities[: system.rank]):
