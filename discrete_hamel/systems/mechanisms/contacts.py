@@ -4,7 +4,7 @@ The ground is the plane z = 0. `gaps` are zero where things touch, `slips` where
 are the rates of the gaps.
 """
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
