@@ -35,7 +35,7 @@ def from_quasivelocities(
     params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
-    """A system from l(q, xi) and frame(q); force(q, xi) is an n-covector in the frame.
+    """A system from l(q, xi) and frame(q), with structure(q), slip(q) and force(q, xi) as in `System`, if given.
 
     `params`, any pytree, is passed as last argument to each function, so that its values are traced, not baked in.
     Names, units, symmetries, invariants and shapes are given as to all constructors (`description.Words`):
@@ -62,7 +62,7 @@ def from_velocities(
     params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
-    """A system from L(q, qdot) and frame(q); force(q, qdot) is a covector in coordinates.
+    """A system from L(q, qdot), frame(q), its rank and slip(q); force(q, qdot) is a covector in coordinates.
 
     `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes
     are given as to `from_quasivelocities`.

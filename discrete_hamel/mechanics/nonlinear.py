@@ -91,7 +91,7 @@ def nonlinear(
     params: PyTree = None,
     **description: Unpack[Words],
 ) -> NonlinearSystem:
-    """A system from L(q, qdot) and velocities qdot = psi(q, z), z in R^m; force(q, qdot) is a covector in coordinates.
+    """A system from L(q, qdot) and velocity(q, z) = qdot, z in R^m; force(q, qdot) is a covector in coordinates.
 
     `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes are
     given as to `from_quasivelocities`, z in the place of xi.   [BE] Theorem 1
@@ -110,7 +110,7 @@ def nonlinear(
 def from_nonlinear_constraints(
     L: Callable, C: Callable, *, force: Callable | None = None, params: PyTree = None, **description: Unpack[Words]
 ) -> NonlinearSystem:
-    """A system from L(q, qdot) and constraints C(q, qdot) = 0 with independent rows.
+    """A system from L(q, qdot), force(q, qdot) and constraints C(q, qdot) = 0 with independent rows.
 
     z are coordinates on the constraint, chosen at the initial state (q, v): z = T^T (v - v_0), T an orthonormal basis
     of the velocities tangent to it there, and psi(q, z) is the point of the constraint above, found by Newton's method

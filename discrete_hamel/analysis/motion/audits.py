@@ -137,7 +137,7 @@ def audit(trajectory: Trajectory) -> Audit:
 
 
 def wandering(values: ArrayLike) -> float:
-    """The exponent of t with which a series moves away from where it was: 0 bounded, 1/2 random walk, 1 drift.
+    """The exponent of t with which values move away from where they were: 0 bounded, 1/2 random walk, 1 drift.
 
     From the root mean square of increments over lags 1, 2, 4, ... up to a quarter of the series.
 

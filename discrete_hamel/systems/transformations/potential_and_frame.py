@@ -36,6 +36,7 @@ def in_frame(system: System, T: Callable, *, velocities: tuple[str, ...] = ()) -
     """The same motion in the frame w_a = T^i_a(q) u_i, by `frames.change_frame`: xi = T(q) xi', T m x m or n x n.
 
     D must stay D: T maps its first m components among themselves. An m x m matrix leaves the other fields as they are.
+    `velocities` are the names of xi'.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> def scaled(q):
