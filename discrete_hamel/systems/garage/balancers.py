@@ -1,6 +1,6 @@
 """What has to balance: a cart on two wheels, a unicycle with its rider, a wheel with its rider inside."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -27,14 +27,14 @@ class TwoWheeledBalancer(Vehicle):
     """
 
     mass: float = 6.0  # kg, of the body (m)
-    moments: Any = (0.12, 0.1, 0.05)  # kg m^2, of the body about its mass centre: forward, across, up
+    moments: tuple[float, ...] = (0.12, 0.1, 0.05)  # kg m^2, of the body about its mass centre: forward, across, up
     height: float = 0.25  # m, axle to mass centre (l)
     wheel_mass: float = 0.6  # kg (m_w)
     wheel_inertia: float = 0.003  # kg m^2, of a wheel about the axle (J_w)
     wheel_diameter_inertia: float = 0.0016  # kg m^2, of a wheel about the vertical through its middle (J_d)
     wheel_radius: float = 0.1  # m (R)
     half_track: float = 0.2  # m (b)
-    gains: Any = (12.0, 2.0, 0.1, 0.3)  # N m/rad, N m s/rad, N m/rad, N m s/rad (k)
+    gains: tuple[float, ...] = (12.0, 2.0, 0.1, 0.3)  # N m/rad, N m s/rad, N m/rad, N m s/rad (k)
     gravity: float = 9.81  # m/s^2
 
     rank = 3
@@ -78,7 +78,7 @@ class TwoWheeledBalancer(Vehicle):
         """None: the motors turn."""
         return {}
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_motions(6, (0,), (1, 2))
 
@@ -90,7 +90,7 @@ class TwoWheeledBalancer(Vehicle):
         """Tilted, in a curve: it catches itself."""
         return {"q": (0.0, 0.0, 0.0, 0.25, 0.0, 0.0), "xi": (0.0, -2.0, 2.0), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Wheels, and the body as a pole with its mass on it."""
         theta, x, y, tilt, left, right = np.asarray(q, float)
         b, r, high = (float(a) for a in (self.half_track, self.wheel_radius, self.height))
@@ -125,10 +125,14 @@ class Unicycle(Vehicle):
     """
 
     wheel_mass: float = 4.0  # kg (m_w)
-    wheel_moments: Any = (0.09, 0.18)  # kg m^2, across the axle and about it
+    wheel_moments: tuple[float, ...] = (0.09, 0.18)  # kg m^2, across the axle and about it
     wheel_radius: float = 0.3  # m (R)
     mass: float = 2.0  # kg, of frame, rider and rotor (m)
-    moments: Any = (0.1, 0.1, 0.02)  # kg m^2, of these about their mass centre but for J_r: forward, across, up
+    moments: tuple[float, ...] = (
+        0.1,
+        0.1,
+        0.02,
+    )  # kg m^2, of these about their mass centre but for J_r: forward, across, up
     height: float = -0.1  # m, axle to their mass centre (l)
     rotor_inertia: float = 0.02  # kg m^2, of the rotor about the pole (J_r)
     gravity: float = 9.81  # m/s^2
@@ -163,7 +167,7 @@ class Unicycle(Vehicle):
     def invariants(self) -> dict[str, Invariant]:
         return Vehicle.invariants(self) | {"rotor momentum": Invariant(self.rotor_momentum, "exact")}
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         spun = {f"rotation of the {self.coordinates[i]}": along_coordinate(7, i) for i in (4, 6)}
         return plane_motions(7, (0,), (1, 2)) | spun
@@ -175,7 +179,7 @@ class Unicycle(Vehicle):
         """Leaning, fast enough not to fall, the arms turning."""
         return {"q": (0.0, 0.0, 0.0, 0.15, 0.0, 0.3, 0.0), "xi": (0.0, 0.0, 14.0, 0.0, 3.0), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Wheel, pole and arms."""
         hub, axes = _hub(self, q)
         pole = axes @ np.array([np.sin(q[5]), 0.0, np.cos(q[5])])
@@ -205,10 +209,10 @@ class Monocycle(Vehicle):
     """
 
     wheel_mass: float = 20.0  # kg (m_w)
-    wheel_moments: Any = (5.0, 10.0)  # kg m^2, across the axle and about it
+    wheel_moments: tuple[float, ...] = (5.0, 10.0)  # kg m^2, across the axle and about it
     wheel_radius: float = 0.75  # m (R)
     mass: float = 70.0  # kg, of the rider (m)
-    moments: Any = (4.0, 4.0, 2.0)  # kg m^2, of the rider about his mass centre: forward, across, up
+    moments: tuple[float, ...] = (4.0, 4.0, 2.0)  # kg m^2, of the rider about his mass centre: forward, across, up
     height: float = -0.25  # m, axle to his mass centre (l)
     incline: float = 0.05  # rad
     gravity: float = 9.81  # m/s^2
@@ -229,7 +233,7 @@ class Monocycle(Vehicle):
         of_wheel = self.wheel_mass * (up * heights[0] - down * ahead[0])
         return kinetic, self.gravity * (of_wheel + self.mass * (up * heights[1] - down * ahead[1]))
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return {"translation along y": along_coordinate(6, 2), "rotation of the wheel": along_coordinate(6, 4)}
 
@@ -240,7 +244,7 @@ class Monocycle(Vehicle):
         """Across the slope, fast."""
         return {"q": (1.2, 0.0, 0.0, 0.0, 0.0, 0.2), "xi": (0.0, 0.0, 12.0, 0.0), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Wheel and rider, over the slope as if it were level."""
         hub, axes = _hub(self, q)
         pole = axes @ np.array([np.sin(q[5]), 0.0, np.cos(q[5])])
@@ -249,7 +253,9 @@ class Monocycle(Vehicle):
         return [outlines.contact(*np.asarray(q)[1:3]), *_wheel(self, q, hub, axes), *rider]
 
 
-def _on_one_wheel(system: Any, q: Array, v: Array) -> tuple[Array, tuple[Array, Array], tuple[Array, Array]]:
+def _on_one_wheel(
+    system: "Unicycle | Monocycle", q: Array, v: Array
+) -> tuple[Array, tuple[Array, Array], tuple[Array, Array]]:
     """T of wheel and frame, and their centres' heights and places along x."""
     (along, across), r, above = heading(q[0]), system.wheel_radius, system.height
     (c, s), (cp, sp) = (jnp.cos(q[3]), jnp.sin(q[3])), (jnp.cos(q[5]), jnp.sin(q[5]))
@@ -268,7 +274,7 @@ def _on_one_wheel(system: Any, q: Array, v: Array) -> tuple[Array, tuple[Array, 
     return 0.5 * twice, (r * c, high * c), places
 
 
-def _hub(system: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
+def _hub(system: "Unicycle | Monocycle", q: Array | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The wheel's middle, and the leaning axes."""
     theta, x, y, lean = np.asarray(q, float)[:4]
     along, across = np.array([np.cos(theta), np.sin(theta), 0.0]), np.array([-np.sin(theta), np.cos(theta), 0.0])
@@ -279,7 +285,9 @@ def _hub(system: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.array([x, y, 0.0]) + float(system.wheel_radius) * axes[:, 2], axes
 
 
-def _wheel(system: Any, q: Any, hub: np.ndarray, axes: np.ndarray) -> list[np.ndarray]:
+def _wheel(
+    system: "Unicycle | Monocycle", q: Array | np.ndarray, hub: np.ndarray, axes: np.ndarray
+) -> list[np.ndarray]:
     r, angle = float(system.wheel_radius), float(q[4])
     c, s = np.cos(angle), np.sin(angle)
     return outlines.disk(hub, r * (c * axes[:, 0] - s * axes[:, 2]), r * (s * axes[:, 0] + c * axes[:, 2]))

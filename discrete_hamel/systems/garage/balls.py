@@ -1,6 +1,6 @@
 """Balls with something on them or in them: a robot in a shell, a ball on a ball."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -42,7 +42,7 @@ class BallRobot(Carried):
     shell_inertia: float = 0.026  # kg m^2, about its middle (J_s)
     radius: float = 0.2  # m (r)
     mass: float = 2.0  # kg, of the carriage with the wheel (m)
-    moments: Any = (0.01, 0.009, 0.008)  # kg m^2, of these about their mass centre, but for J_w
+    moments: tuple[float, ...] = (0.01, 0.009, 0.008)  # kg m^2, of these about their mass centre, but for J_w
     depth: float = 0.08  # m, middle down to that mass centre (l)
     wheel_inertia: float = 0.0004  # kg m^2, about the axle (J_w)
     wheel_radius: float = 0.05  # m (r_w)
@@ -91,7 +91,7 @@ class BallRobot(Carried):
         back = back.at[4, 6].set(1.0).at[5, 4].set(1.0).at[6, 5].set(1.0).at[7:, 7:].set(np.eye(2))
         return jnp.einsum("ka,abc,bi,cj->kij", back, c, basis, basis)
 
-    def energies(self, q: Array, xi: Array) -> tuple[Any, Any]:
+    def energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         """T and V."""
         omega, attitude = xi[:3], q[:9].reshape(3, 3)
         shell = omega + self.relative(xi)
@@ -99,7 +99,7 @@ class BallRobot(Carried):
         centre = attitude[:2].T @ ground + self.depth * jnp.stack([-omega[1], omega[0], 0.0])
         twice = self.shell_mass * ground @ ground + self.shell_inertia * shell @ shell + self.mass * centre @ centre
         twice += jnp.stack([*self.moments]) @ omega**2 + self.wheel_inertia * (omega[1] + xi[3]) ** 2
-        return 0.5 * twice, -self.mass * self.gravity * self.depth * q[8]
+        return jnp.asarray(0.5 * twice), -self.mass * self.gravity * self.depth * q[8]
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         kinetic, potential = self.energies(q, xi)
@@ -111,7 +111,7 @@ class BallRobot(Carried):
     def invariants(self) -> dict[str, Invariant]:
         return {"energy": Invariant(lambda q, xi: jnp.add(*self.energies(q, xi)), "bounded")}
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
 
         def around(q: Array) -> Array:
@@ -143,7 +143,7 @@ class BallRobot(Carried):
             "h": 0.005,
         }
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The shell's rings, the wheel, and the carriage's mass."""
         q = np.asarray(q, float)
         attitude, shell = q[:9].reshape(3, 3), q[9:18].reshape(3, 3)
@@ -209,14 +209,14 @@ class BallOnBall(Carried):
         lifted = jnp.concatenate([-a * so3, -b * so3], axis=1) / (a + b)  # [u_i, u_lift j] = -(e_i x e_j)
         return c.at[8:, :6, 8:].set(lifted).at[8:, 8:, :6].set(-jnp.swapaxes(lifted, 1, 2))
 
-    def energies(self, q: Array, xi: Array) -> tuple[Any, Any]:
+    def energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         """T and V."""
         omega, nu, n = xi[:3], xi[3:6], q[18:21]
         ground = self.radius * ROLLED @ omega + xi[6:8]
         upper = jnp.cross(self.radius * omega + self.upper_radius * nu, n) + xi[8:] + jnp.append(ground, 0.0)
         twice = self.mass * ground @ ground + self.inertia * omega @ omega
         twice += self.upper_mass * upper @ upper + self.upper_inertia * nu @ nu
-        return 0.5 * twice, self.upper_mass * self.gravity * (self.radius + self.upper_radius) * n[2]
+        return jnp.asarray(0.5 * twice), self.upper_mass * self.gravity * (self.radius + self.upper_radius) * n[2]
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         kinetic, potential = self.energies(q, xi)
@@ -235,7 +235,7 @@ class BallOnBall(Carried):
             "length of n": Invariant(length, "exact", ("frame", "carried")),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
 
         def around(q: Array) -> Array:
@@ -262,7 +262,7 @@ class BallOnBall(Carried):
         n = (float(np.sin(0.1)), 0.0, float(np.cos(0.1)))
         return {"q": (*upright, *upright, *n, 0.0, 0.0), "xi": (0.0, 0.2, 2.0, 0.0, -0.5, 150.0), "h": 0.002}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The two balls."""
         q = np.asarray(q, float)
         a, b = float(self.radius), float(self.upper_radius)

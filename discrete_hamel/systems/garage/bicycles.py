@@ -1,6 +1,7 @@
 """The bicycle of Whipple (1899), with knife-edge wheels and a rigid rider."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -52,16 +53,16 @@ class WhippleBicycle(Vehicle):
     gravity: float = 9.81  # m/s^2
     rear_radius: float = 0.3  # m (R)
     rear_mass: float = 2.0  # kg
-    rear_inertia: Any = (0.0603, 0.12)  # kg m^2, across the axle and about it
+    rear_inertia: tuple[float, ...] = (0.0603, 0.12)  # kg m^2, across the axle and about it
     frame_mass: float = 85.0  # kg, with the rider
-    frame_centre: Any = (0.3, 0.9)  # m, ahead of the rear contact and above it
-    frame_inertia: Any = (9.2, 11.0, 2.8, -2.4)  # kg m^2: xx, yy, zz, xz
+    frame_centre: tuple[float, ...] = (0.3, 0.9)  # m, ahead of the rear contact and above it
+    frame_inertia: tuple[float, ...] = (9.2, 11.0, 2.8, -2.4)  # kg m^2: xx, yy, zz, xz
     fork_mass: float = 4.0  # kg, with the handlebar
-    fork_centre: Any = (0.9, 0.7)  # m, as that of the frame
-    fork_inertia: Any = (0.05892, 0.06, 0.00708, 0.00756)  # kg m^2: xx, yy, zz, xz
+    fork_centre: tuple[float, ...] = (0.9, 0.7)  # m, as that of the frame
+    fork_inertia: tuple[float, ...] = (0.05892, 0.06, 0.00708, 0.00756)  # kg m^2: xx, yy, zz, xz
     front_radius: float = 0.35  # m (R_f)
     front_mass: float = 3.0  # kg
-    front_inertia: Any = (0.1405, 0.28)  # kg m^2, across the axle and about it
+    front_inertia: tuple[float, ...] = (0.1405, 0.28)  # kg m^2, across the axle and about it
 
     rank = 3
     coordinates = ("x", "y", "yaw", "lean", "pitch", "steer", "rear", "front")
@@ -155,7 +156,7 @@ class WhippleBicycle(Vehicle):
             q[4] -= value / slope
         return q
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         wheels = {f"rotation of the {self.coordinates[i]} wheel": along_coordinate(8, i) for i in (6, 7)}
         return plane_motions(8, (2,), (0, 1)) | wheels
@@ -168,14 +169,14 @@ class WhippleBicycle(Vehicle):
         """At 5 m/s, where it is stable, after a push."""
         return {"q": (0.0,) * 8, "xi": (0.3, 0.0, 5.0 / 0.3), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Wheels, frame, fork and rider."""
         q = np.asarray(q, float)
         parts = jax.device_get(_placed(self, jnp.asarray(q)))
         c, s = np.cos(q[2]), np.sin(q[2])
         turn, place = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), np.array([q[0], q[1], 0.0])
 
-        def seen(points: Any) -> np.ndarray:
+        def placed(points: list[np.ndarray] | np.ndarray) -> np.ndarray:
             return np.asarray(points) @ turn.T + place
 
         drawn: list[np.ndarray] = []
@@ -184,29 +185,29 @@ class WhippleBicycle(Vehicle):
             (parts.front, parts.fork, q[7], float(self.front_radius)),
         ):
             spun = attitude @ np.asarray(turn_about(LEFT, angle))
-            drawn += outlines.disk(seen(hub), radius * turn @ spun[:, 0], radius * turn @ spun[:, 2])
+            drawn += outlines.disk(placed(hub), radius * turn @ spun[:, 0], radius * turn @ spun[:, 2])
         (bx, bz) = self.frame_centre
         rider = parts.rear + parts.frame @ np.array([bx, 0.0, bz - float(self.rear_radius)])
         head = parts.joint - 0.9 * parts.steering
         bar = head + 0.25 * np.outer([-1.0, 1.0], parts.fork[:, 1])
         drawn += [
-            outlines.segment(*seen([parts.rear, rider - 0.3 * parts.frame[:, 2], head])),
-            outlines.segment(*seen([head, parts.front])),
-            outlines.segment(*seen(bar)),
-            outlines.segment(*seen([rider - 0.3 * parts.frame[:, 2], rider, rider + 0.4 * parts.frame[:, 2]])),
+            outlines.segment(*placed([parts.rear, rider - 0.3 * parts.frame[:, 2], head])),
+            outlines.segment(*placed([head, parts.front])),
+            outlines.segment(*placed(bar)),
+            outlines.segment(*placed([rider - 0.3 * parts.frame[:, 2], rider, rider + 0.4 * parts.frame[:, 2]])),
             outlines.contact(*q[:2]),
         ]
         return drawn
 
 
-def _of_solid(moments: Any, omega: Array) -> Array:
+def _of_solid(moments: tuple[float, ...], omega: Array) -> Array:
     """omega . I omega for xx, yy, zz, xz."""
     xx, yy, zz, xz = moments
     x, y, z = omega
     return xx * x**2 + yy * y**2 + zz * z**2 + 2 * xz * x * z
 
 
-def _of_wheel(moments: Any, omega: Array, axle: Array) -> Array:
+def _of_wheel(moments: tuple[float, ...], omega: Array, axle: Array) -> Array:
     """omega . I omega for moments across and about the axle."""
     across, about = moments
     return across * omega @ omega + (about - across) * (omega @ axle) ** 2

@@ -1,6 +1,6 @@
 """What rolls is carried along: some velocities are free, and say what all coordinates do."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -50,12 +50,12 @@ def heading(angle: Array) -> tuple[Array, Array]:
     return jnp.stack([c, s]), jnp.stack([-s, c])
 
 
-def along_coordinate(size: int, index: int) -> Any:
+def along_coordinate(size: int, index: int) -> Callable[[Array], Array]:
     """The generator of growth of one coordinate."""
     return lambda q: jnp.zeros(size).at[index].set(1.0)
 
 
-def plane_motions(size: int, headings: tuple[int, ...], place: tuple[int, int]) -> dict[str, Any]:
+def plane_motions(size: int, headings: tuple[int, ...], place: tuple[int, int]) -> dict[str, Callable[[Array], Array]]:
     """Generators of the plane's motions, q to qdot: what has a heading turns, what has a place moves."""
 
     def turn(q: Array) -> Array:

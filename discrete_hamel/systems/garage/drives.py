@@ -1,6 +1,6 @@
 """Bases on wheels: a differential drive with its caster, three wheels that roll every way, two disks on an axle."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -77,7 +77,7 @@ class DifferentialDrive(Vehicle):
         spins = self.wheel_inertia * (left**2 + right**2) + self.caster_inertia * caster**2
         return 0.5 * (places + turns + spins), jnp.zeros(())
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         wheels = {f"rotation of the {self.coordinates[i]} wheel": along_coordinate(7, i) for i in (3, 4, 6)}
         return plane_motions(7, (0,), (1, 2)) | wheels
@@ -91,7 +91,7 @@ class DifferentialDrive(Vehicle):
         """In a curve, the caster the wrong way round."""
         return {"q": (0.0, 0.0, 0.0, 0.0, 0.0, 2.9, 0.0), "xi": (5.0, 7.0), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Base and wheels, from above."""
         theta, x, y, _, _, fork, _ = np.asarray(q, float)
         b, d, e, r, small = (
@@ -142,7 +142,7 @@ class OmniBase(Vehicle):
         turning = self.inertia * v[0] ** 2 + self.wheel_inertia * (v[3:] @ v[3:])
         return 0.5 * (self.mass * centre @ centre + turning), jnp.zeros(())
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         wheels = {f"rotation of wheel {i - 2}": along_coordinate(6, i) for i in (3, 4, 5)}
         return plane_motions(6, (0,), (1, 2)) | wheels
@@ -154,7 +154,7 @@ class OmniBase(Vehicle):
         """Turning while it goes, which wheeled things seldom do."""
         return {"q": (0.0,) * 6, "xi": (1.5, 0.6, 0.2), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Deck, a mark ahead, and wheels, from above."""
         theta, x, y = np.asarray(q, float)[:3]
         b, r = float(self.reach), float(self.wheel_radius)
@@ -205,7 +205,7 @@ class RollingAxle(Vehicle):
         kinetic = self.mass * v[1:3] @ v[1:3] + self.inertia * v[0] ** 2 + self.wheel_inertia * v[3:] @ v[3:]
         return 0.5 * kinetic, -self.mass * self.gravity * jnp.sin(self.incline) * q[1]
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         wheels = {f"rotation of the {self.coordinates[i]} disk": along_coordinate(5, i) for i in (3, 4)}
         return {"translation along y": along_coordinate(5, 2)} | wheels
@@ -217,7 +217,7 @@ class RollingAxle(Vehicle):
         """Turning on the slope."""
         return {"q": (0.0,) * 5, "xi": (-1.5, 1.5), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The axle and its disks, in space over the slope as if it were level."""
         theta, x, y, left, right = np.asarray(q, float)
         b, r = float(self.half_track), float(self.wheel_radius)

@@ -1,13 +1,13 @@
 """The top with a round base that slips on the plane, and turns over."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SO3
@@ -17,7 +17,7 @@ from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations
 from discrete_hamel.systems.rolling import attitude_trace, axisymmetric_moments, spin_of_the_body, turn_of_the_plane
 
 
-def coulomb(slip: Array, sizes: Any) -> Array:
+def coulomb(slip: Array, sizes: tuple[float, float]) -> Array:
     """-mu s / sqrt(|s|^2 + s_0^2): Coulomb's law but for slow slips; sizes = (mu, s_0)."""
     coefficient, slow = sizes
     return -coefficient * slip / jnp.sqrt(slip @ slip + slow**2)
@@ -47,7 +47,7 @@ class SlippingTop(System):
     radius: float = 0.015  # m, of the spherical base (r)
     gravity: float = 9.81  # m/s^2
     friction: Callable = coulomb  # force over load by slip, law(s, params)
-    params: Any = (0.3, 0.01)  # 1, and m/s: what `friction` is given
+    params: PyTree = (0.3, 0.01)  # 1, and m/s: what `friction` is given
 
     rank = 5
     coordinates = (*(f"R{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3)), "x", "y")
@@ -118,7 +118,7 @@ class SlippingTop(System):
             "trace of R^T R": Invariant(attitude_trace, "exact", ("frame",)),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return {
             "translation along x": along_coordinate(11, 9),
@@ -141,7 +141,7 @@ class SlippingTop(System):
             "h": 5e-4,
         }
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The base, cut off above, with its stem, and the contact."""
         q = np.asarray(q, float)
         attitude, r = q[:9].reshape(3, 3), float(self.radius)

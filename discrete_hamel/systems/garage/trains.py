@@ -1,6 +1,6 @@
 """Links one behind the other on wheels: a car with trailers, and a snake."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -83,7 +83,7 @@ class CarWithTrailers(Vehicle):
             twice += self.trailer_mass * centre @ centre + self.trailer_inertia * turning**2
         return 0.5 * twice, jnp.zeros(())
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         size = len(self.coordinates)
         return plane_motions(size, (0, *range(4, size)), (1, 2))
@@ -98,7 +98,7 @@ class CarWithTrailers(Vehicle):
         """Into a curve, the train straight."""
         return {"q": (0.0, 0.0, 0.0, 0.3, *(0.0,) * self.trailers), "xi": (1.0, 0.2), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Car, drawbars and trailers, from above."""
         q = np.asarray(q, float)
         length, hook, bar = float(self.wheelbase), float(self.hook), float(self.drawbar)
@@ -166,7 +166,7 @@ class WheeledSnake(Vehicle):
         middles = v[:2, None] - (2 * jnp.cumsum(turns, axis=1) - turns - turns[:, :1])
         return 0.5 * (self.mass * jnp.sum(middles**2) + self.inertia * v[2:] @ v[2:]), jnp.zeros(())
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_motions(self.links + 2, tuple(range(2, self.links + 2)), (0, 1))
 
@@ -180,7 +180,7 @@ class WheeledSnake(Vehicle):
         waves = tuple(float(a) for a in 0.6 * np.sin(1.2 * np.arange(self.links)))
         return {"q": (0.0, 0.0, *waves), "xi": (0.5, 0.4), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Links and wheels, from above."""
         q, length = np.asarray(q, float), float(self.length)
         drawn: list[np.ndarray] = []

@@ -4,15 +4,18 @@ The ground is the plane z = 0. `gaps` are zero where things touch, `slips` where
 are the rates of the gaps.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems.mechanisms.rotations import Motion
+
+if TYPE_CHECKING:
+    from discrete_hamel.systems.mechanisms.tree import Mechanism
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -32,18 +35,18 @@ class Contact(Pytree):
         """The names of the bodies."""
         return (self.on,)
 
-    def seen(self, tree: Any, q: Array, xi: Array, motion: Motion) -> list[Any]:  # Gear looks at them
+    def seen(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:  # Gear looks at them
         """What gaps and slips are told: the motions of the bodies."""
         return [motion.of(tree.names.index(name)) for name in self.bodies()]
 
-    def check(self, *motions: Any) -> None:
+    def check(self, *motions: Motion) -> None:
         """Refuse what cannot be, with a sentence, where things touch."""
 
-    def gaps(self, *motions: Any) -> Array:
+    def gaps(self, *motions: Motion) -> Array:
         """Distances, m, which are zero: lengths at which things touch."""
         return jnp.zeros(0)
 
-    def slips(self, *motions: Any) -> Array:
+    def slips(self, *motions: Motion) -> Array:
         """Velocities, m/s, which are zero."""
         raise NotImplementedError
 
@@ -93,9 +96,9 @@ class OmniWheel(Wheel):
     """
 
     on: str
-    radius: Any  # m
-    rollers: Any = float(np.pi / 2)  # rad, of the rollers' axes against the axle
-    tyre: Any = 0.0  # m, radius of the tyre
+    radius: Array | float  # m
+    rollers: Array | float = float(np.pi / 2)  # rad, of the rollers' axes against the axle
+    tyre: Array | float = 0.0  # m, radius of the tyre
     axle: str = "y"
 
     words = ("along its roller", "up")
@@ -173,8 +176,8 @@ class Gear(Contact):
 
     on: str
     to: str
-    ratio: Any = 1.0
-    shift: Any = 0.0  # rad or m
+    ratio: Scalar = 1.0
+    shift: Scalar = 0.0  # rad or m
 
     words = ("gear",)
     gap_count = 1
@@ -183,17 +186,18 @@ class Gear(Contact):
     def bodies(self) -> tuple[str, ...]:
         return (self.on, self.to)
 
-    def seen(self, tree: Any, q: Array, xi: Array, motion: Motion) -> list[Any]:
-        """Coordinate and rate of each joint."""
-        return [tuple(a[k] for a, k in zip((q, xi), tree.place_of(name), strict=True)) for name in self.bodies()]
+    def seen(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:
+        """The motion of each joint along its axis: its coordinate as place, its rate as speed."""
+        places = [tree.place_of(name) for name in self.bodies()]
+        return [Motion(jnp.eye(1), q[i : i + 1], jnp.zeros(1), xi[k : k + 1]) for i, k in places]
 
-    def gaps(self, *joints: Any) -> Array:
-        (one, _), (other, _) = joints
-        return (one - self.ratio * other - self.shift)[None]
+    def gaps(self, *motions: Motion) -> Array:
+        one, other = motions
+        return one.place - self.ratio * other.place - self.shift
 
-    def slips(self, *joints: Any) -> Array:
-        (_, one), (_, other) = joints
-        return (one - self.ratio * other)[None]
+    def slips(self, *motions: Motion) -> Array:
+        one, other = motions
+        return one.speed - self.ratio * other.speed
 
 
 def velocity_at(body: Motion, point: Array) -> Array:

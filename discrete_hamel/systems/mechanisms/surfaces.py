@@ -5,20 +5,23 @@ they touch, against the other's. The gap's rate is their combination along the n
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.systems.mechanisms.contacts import Contact, velocity_at
 from discrete_hamel.systems.mechanisms.rotations import Motion
 
-STILL: Any = (np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3))
-GROUND = Motion(*STILL)
+if TYPE_CHECKING:
+    from discrete_hamel.systems.mechanisms.tree import Mechanism
+
+GROUND = Motion(*cast(tuple[Array, Array, Array, Array], (np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3))))
 
 
 class BallOnSphere(Contact):
@@ -32,10 +35,10 @@ class BallOnSphere(Contact):
     """
 
     on: str
-    radius: Any  # m, of the ball (r)
-    sphere: Any  # m, its radius (R)
+    radius: Scalar  # m, of the ball (r)
+    sphere: Scalar  # m, its radius (R)
     to: str = ""
-    middle: Any = (0.0, 0.0, 0.0)  # m, in the axes of `to`
+    middle: ArrayLike = (0.0, 0.0, 0.0)  # m, in the axes of `to`
     inside: bool = static(default=False)
 
     words = ("in x", "in y", "in z")
@@ -44,16 +47,16 @@ class BallOnSphere(Contact):
     def bodies(self) -> tuple[str, ...]:
         return (self.on, self.to) if self.to else (self.on,)
 
-    def seen(self, tree: Any, q: Array, xi: Array, motion: Motion) -> list[Any]:
+    def seen(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:
         return [*super().seen(tree, q, xi, motion), GROUND][:2]
 
-    def gaps(self, *motions: Any) -> Array:
+    def gaps(self, *motions: Motion) -> Array:
         body, other = motions
         centre = other.place + other.turn @ jnp.asarray(self.middle)
         way = self._touching(body, centre) - centre
         return (self._side() * (jnp.sqrt(way @ way) - self.sphere))[None]
 
-    def slips(self, *motions: Any) -> Array:
+    def slips(self, *motions: Motion) -> Array:
         body, other = motions
         touching = self._touching(body, other.place + other.turn @ jnp.asarray(self.middle))
         there = (velocity_at(one, one.turn.T @ (touching - one.place)) for one in (body, other))
@@ -76,10 +79,10 @@ class WheelOnSphere(BallOnSphere):
     """
 
     on: str
-    radius: Any  # m, of the wheel (r)
-    sphere: Any  # m, its radius (R)
+    radius: Scalar  # m, of the wheel (r)
+    sphere: Scalar  # m, its radius (R)
     to: str = ""
-    middle: Any = (0.0, 0.0, 0.0)  # m, in the axes of `to`
+    middle: ArrayLike = (0.0, 0.0, 0.0)  # m, in the axes of `to`
     inside: bool = static(default=False)
     axle: str = "y"
 
@@ -99,9 +102,9 @@ class BallOnSurface(Contact):
     """
 
     on: str
-    radius: Any  # m (r)
+    radius: Scalar  # m (r)
     distance: Callable  # of a point, m
-    params: Any = None  # passed to `distance` second, unless None
+    params: PyTree = None  # passed to `distance` second, unless None
 
     words = ("in x", "in y", "in z")
     gap_count = 1
@@ -109,15 +112,15 @@ class BallOnSurface(Contact):
     def _distance(self, point: Array) -> Array:
         return self.distance(point) if self.params is None else self.distance(point, self.params)
 
-    def gaps(self, *motions: Any) -> Array:
+    def gaps(self, *motions: Motion) -> Array:
         (ball,) = motions
         return (self._distance(ball.place) - self.radius)[None]
 
-    def slips(self, *motions: Any) -> Array:
+    def slips(self, *motions: Motion) -> Array:
         (ball,) = motions
         return velocity_at(ball, -self.radius * ball.turn.T @ jax.grad(self._distance)(ball.place))
 
-    def check(self, *motions: Any) -> None:
+    def check(self, *motions: Motion) -> None:
         (ball,) = motions
         length = float(jnp.linalg.norm(jax.grad(self._distance)(ball.place)))
         if abs(length - 1) > 1e-6:

@@ -6,15 +6,15 @@ fixed to one another, and forgets the dampers' and mimics' names; what moves nee
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
+from discrete_hamel._support.arrays import ArrayLike, PathLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems.mechanisms.assembly import Body, mechanism
-from discrete_hamel.systems.mechanisms.contacts import Gear
-from discrete_hamel.systems.mechanisms.joints import Fixed, Free, Hinge, Planar, Slide
+from discrete_hamel.systems.mechanisms.contacts import Contact, Gear
+from discrete_hamel.systems.mechanisms.joints import Fixed, Free, Hinge, Joint, Planar, Slide
 from discrete_hamel.systems.mechanisms.rolling import RollingMechanism
 from discrete_hamel.systems.mechanisms.rotations import AXES
 from discrete_hamel.systems.mechanisms.tree import Mechanism
@@ -30,9 +30,13 @@ JOINTS = {
 
 
 def from_urdf(
-    source: Any, *parts: Any, base: Any = None, gravity: Any = 9.81, leave_out: str | Sequence[str] = ()
+    source: PathLike,
+    *parts: Contact,
+    base: Joint | None = None,
+    gravity: ArrayLike = 9.81,
+    leave_out: str | Sequence[str] = (),
 ) -> Mechanism | RollingMechanism:
-    """The robot that a URDF file describes: `source` is a path or the XML itself.
+    """The robot that a URDF file describes: `source` is a path or the XML itself, `gravity` as for `mechanism`.
 
     Bodies and coordinates have the names of the joints, fixed links their own. The root link is fixed to the ground, or
     moves on it by the joint `base`; further `parts`, such as Wheel("left_wheel_joint", 0.1), hold what the file does
@@ -57,8 +61,8 @@ def from_urdf(
     return mechanism(*bodies, *gears, *parts, gravity=gravity)
 
 
-def _parsed(source: Any) -> ElementTree.Element:
-    text = source
+def _parsed(source: PathLike) -> ElementTree.Element:
+    text = str(source)
     if not (isinstance(source, str) and source.lstrip().startswith("<")):
         if not Path(source).is_file():
             raise FileNotFoundError(f"there is no URDF file {str(source)!r}.")
@@ -101,7 +105,7 @@ def _bounds(joint: ElementTree.Element) -> bool:
 
 
 def _bodies(
-    joints: list[ElementTree.Element], links: dict[str, ElementTree.Element], base: Any
+    joints: list[ElementTree.Element], links: dict[str, ElementTree.Element], base: Joint
 ) -> tuple[list[Body], dict[str, str]]:
     """Each link with the joint above it, parents first; and the body that each link and each joint is."""
     above: dict[str, ElementTree.Element] = {}
@@ -133,7 +137,7 @@ def _bodies(
     return bodies, names
 
 
-def _joint(joint: ElementTree.Element) -> Any:
+def _joint(joint: ElementTree.Element) -> Joint:
     kind = JOINTS.get(joint.get("type", ""))
     if kind is None:
         raise InputError(f"the joint {_name(joint)!r} is {joint.get('type')!r}; there are {', '.join(JOINTS)}.")
@@ -147,15 +151,15 @@ def _joint(joint: ElementTree.Element) -> Any:
     return kind(axis=letters[0] if letters else tuple(axis), damping=damping)
 
 
-def _gear(joint: ElementTree.Element, mimic: Any, names: dict[str, str]) -> Gear:
-    leader = mimic.get("joint", "")
+def _gear(joint: ElementTree.Element, mimic: ElementTree.Element | None, names: dict[str, str]) -> Gear:
+    leader = "" if mimic is None else mimic.get("joint", "")
     if leader not in names:
         raise InputError(f"the joint {_name(joint)!r} mimics {leader!r}, but there is no such joint.")
     ratio, shift = _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)
     return Gear(names[_name(joint)], names[leader], ratio, shift)
 
 
-def _inertial(link: ElementTree.Element) -> dict[str, Any]:
+def _inertial(link: ElementTree.Element) -> dict:
     """Mass, inertia about the mass centre, and that centre."""
     inertial = link.find("inertial")
     if inertial is None:
@@ -168,7 +172,7 @@ def _inertial(link: ElementTree.Element) -> dict[str, Any]:
     return {"mass": _number(inertial.find("mass"), "value", 0.0), "inertia": inertia, "centre": centre}
 
 
-def _origin(element: ElementTree.Element) -> tuple[Any, Any]:
+def _origin(element: ElementTree.Element) -> tuple[tuple[float, ...], np.ndarray | None]:
     """Place and rotation; None for no turn."""
     origin = element.find("origin")
     place, angles = _numbers(origin, "xyz", (0.0, 0.0, 0.0)), _numbers(origin, "rpy", (0.0, 0.0, 0.0))
