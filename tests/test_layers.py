@@ -2,9 +2,11 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +35,7 @@ SHELVES = {  # inside a room, in order; "" are the files that lie in the room it
 }
 GEOMETERS = ("_support", "mechanics", "schemes", "runs")  # what a reader who knows the mathematics has to read
 LONGEST = 6000
+MOST_UNKNOWN = 276
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
@@ -135,6 +138,44 @@ def test_public_names_are_documented(name):
 @pytest.mark.parametrize("name", dh.systems.__all__)
 def test_catalogue_is_documented(name):
     assert len(inspect.getdoc(getattr(dh.systems, name))) > 100
+
+
+SAID_ONCE = {  # arguments that mean the same everywhere: docs/notation.md, or their type, says what they are
+    "system", "scheme", "q", "xi", "v", "p", "h", "trajectory", "trajectories", "symmetries", "params", "ax", "path",
+    "description",
+}  # fmt: skip
+PUBLIC = {
+    f"{module.__name__.removeprefix('discrete_hamel.')}.{name}": getattr(module, name)
+    for module in (dh, dh.mechanisms, dh.groups, dh.fields, dh.analysis, dh.plots, dh.animate)
+    for name in module.__all__
+    if callable(getattr(module, name)) and not inspect.isclass(getattr(module, name))
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_help_shows_what_a_function_takes_and_what_it_returns(name):
+    """By the types in its signature, none of which is unknown, and the words in its docstring."""
+    signature, said = inspect.signature(PUBLIC[name]), inspect.getdoc(PUBLIC[name])
+    for parameter in signature.parameters.values():
+        assert parameter.annotation is not parameter.empty, f"{name} does not say what {parameter.name} may be"
+        assert parameter.annotation is not Any, f"{name} does not say what {parameter.name} may be"
+        named = re.search(rf"(?<!\w){re.escape(parameter.name)}(?!\w)", said)
+        assert named or parameter.name in SAID_ONCE, f"{name} does not say what {parameter.name} is for"
+    assert signature.return_annotation not in (signature.empty, Any), f"{name} does not say what it returns"
+
+
+def test_shapes_read_in_help_as_they_are_written():
+    """And are real annotations: a union with None, within a tuple, beside a callable."""
+    said = str(inspect.signature(dh.momentum))
+    assert "q: Float[ArrayLike, N], xi: Float[ArrayLike, m or n]) -> Float[Array, n]" in said
+    assert "v: Float[ArrayLike, N] | None = None" in str(inspect.signature(dh.simulate))
+    assert "tuple[Float[Array, N], Float[Array, n]]" in str(inspect.signature(dh.vector_field))
+
+
+def test_few_types_are_unknown():
+    """The count is that of `grep -rnow Any discrete_hamel --include=*.py --include=*.pyi`, imports too."""
+    sources = (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi"))
+    assert sum(len(re.findall(r"\bAny\b", path.read_text())) for path in sources) <= MOST_UNKNOWN
 
 
 def test_what_is_public_is_what_dir_lists():

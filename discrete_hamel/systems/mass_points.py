@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.constructors import from_constraints, from_velocities
 from discrete_hamel.mechanics.description import Words
-from discrete_hamel.mechanics.nonlinear import from_nonlinear_constraints
 from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems.implicit_constraints import from_nonlinear_constraints
 
 
 def from_points(
@@ -25,7 +25,7 @@ def from_points(
     A: Callable | None = None,
     C: Callable | None = None,
     free: Callable | Iterable[str | int] | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
     """k mass points at positions(q), k x d, which obey sum_i <m_i r_i'' - f_i, delta r_i> = 0.   [BE] (1), (2)
@@ -48,7 +48,7 @@ def from_points(
         raise InputError("the velocities are constrained by A(q) qdot = 0 or by C(q, qdot) = 0; put all rows into C.")
     if A is None and free is not None:
         raise InputError("free says which velocities are xi where A constrains them; without A all of them are free.")
-    held = {"masses": jnp.asarray(masses, float), "params": params}
+    held: dict[str, Any] = {"masses": jnp.asarray(masses, float), "params": params}
     if held["masses"].ndim != 1:
         raise InputError(f"masses are one number a point; got shape {held['masses'].shape}.")
     own = params is not None

@@ -18,6 +18,7 @@ def threshold(
     A root of a number whose sign is that of the type, a rate growing once it does by more than round-off, and that goes
     through zero smoothly: where the stable side is damped, the largest real part; where it is neutral, the square of
     the distance of the two rates that meet, positive off the imaginary axis. `discrete` asks it of the map.
+    `spectrum_at(value)` returns the spectrum there; the value found is off by at most `xtol`.
 
     >>> import discrete_hamel as dh
     >>> from discrete_hamel.analysis import threshold

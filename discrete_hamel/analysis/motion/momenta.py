@@ -80,7 +80,7 @@ def nonholonomic_momentum(system: System, field: Field, q: Coordinates, xi: Quas
 
 
 def momentum_equation(system: System, field: Field, q: Coordinates, xi: Quasivelocities) -> float:
-    """dJ/dt = <dl/dq, Psi a> + <mu, a' + [xi, a]> + <f, a>, which needs no reaction as a is in D.   [QS] (4.7)
+    """dJ/dt = <dl/dq, Psi a> + <mu, a' + [xi, a]> + <f, a>, which needs no reaction as the field a is in D. [QS] (4.7)
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> disk = dh.systems.RollingDisk()                           # p2' = -m R^2 cos(theta) phi' theta'    [QS] 6.5
@@ -106,7 +106,7 @@ def momentum_residual(trajectory: Trajectory, field: Field) -> np.ndarray:
     """The discrete momentum equation's residual, one number an interval.
 
     (J_{k+1} - J_k)/h - <mu, (a_{k+1} - a_k)/h> - <F, tau a_{k+1} + (1-tau) a_k>, mu and F at (q_{k+tau}, xi_{k,k+1}):
-    zero to round-off for DiscreteHamel, whatever a is, by (D2); of the scheme's order for others.
+    zero to round-off for DiscreteHamel, whatever the field a is, by (D2); of the scheme's order for others.
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> run = dh.simulate(dh.systems.RollingDisk(), [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0], h=0.01, steps=50)
@@ -244,7 +244,8 @@ def noether(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocit
 def gauge_term(system: System, symmetry: Symmetry, q: Coordinates, *, origin: Coordinates | None = None) -> float:
     """N(q) with dN/dt = -(delta_a l + <f, a>), zero at the origin: then J + N is constant where `noether` says so.
 
-    N(q) = -int <alpha, dq> along the straight line from the origin, which must be in the domain of the coordinates.
+    N(q) = -int <alpha, dq> along the straight line from the origin, which must be in the domain of the coordinates; a
+    is the generator of the symmetry.
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> L, magnetic = lambda q, v: 0.5 * v @ v, lambda q, v: 0.3 * jnp.stack([v[1], -v[0]])

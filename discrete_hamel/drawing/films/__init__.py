@@ -39,8 +39,9 @@ def film(
 ) -> Path:
     """Write the motion to a file .gif, .html or .mp4, in real time or within `seconds`; returns its path.
 
-    The axes stay the same through the film. Each frame is the node nearest to its time: a step shorter than a frame is
-    passed over, a longer one stands still. A film that takes longer than a second to write shows its progress.
+    `frames_a_second` and `dots_per_inch` say how smooth and how large. The axes stay the same through the film. Each
+    frame is the node nearest to its time: a step shorter than a frame is passed over, a longer one stands still. A film
+    that takes longer than a second to write shows its progress.
     """
     path = Path(path)
     write = writer(path)
@@ -51,7 +52,7 @@ def film(
 
 
 def picture(trajectory: Trajectory, *, node: int = -1, dots_per_inch: float = 100.0) -> "Figure":
-    """A figure of the body at one node, the last by default, with the traces that lead there."""
+    """A figure of the body at one node, the last by default, with the traces that lead there, in `dots_per_inch`."""
     from discrete_hamel.drawing.films.painter import Painter
 
     last = range(len(trajectory))[node]

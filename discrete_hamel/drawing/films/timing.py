@@ -54,7 +54,7 @@ def frames(trajectory: Trajectory, seconds: float | None = None, rate: float = 2
 
 
 def refuse_length(seconds: float, rate: float = 25.0) -> None:
-    """Refuse a film that would not end, or not fit into memory.
+    """Refuse a film that would not end, or not fit into memory, at a rate of so many frames a second.
 
     A motion longer than that is shown faster, with `seconds` for the film's own length.
     """

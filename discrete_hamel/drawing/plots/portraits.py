@@ -24,6 +24,8 @@ def phase_portrait(
 ) -> "Axes":
     """One trajectory or several in the plane of two quantities, each a name or a function of (q, xi).
 
+    `labels` name the trajectories in the legend.
+
     >>> import discrete_hamel as dh
     >>> pendulum = dh.systems.SphericalPendulumAngles()
     >>> runs = [dh.simulate(pendulum, [angle, 0.0], [0.0, 0.0], h=0.1, steps=60) for angle in (0.5, 1.0)]
@@ -51,6 +53,7 @@ def section(
 
     Each crossing is found within a step of the scheme, to round-off (`dh.crossings`). `sense` +1 takes the upward
     ones, -1 the downward ones, 0 both. For an angle that goes round give a function: where=lambda q, xi: jnp.sin(q[1]).
+    `labels` name the trajectories in the legend.
     """
     with style():
         ax = axes(ax)

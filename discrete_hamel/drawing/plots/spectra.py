@@ -23,7 +23,8 @@ Window = Callable[[int], np.ndarray]
 def power_density(t: ArrayLike, values: ArrayLike, window: Window = np.hanning) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies (turns per unit of time) and the one-sided density of power of values less their mean.
 
-    P(f) = 2 |sum_k w_k (x_k - x_mean) exp(-2 pi i f t_k)|^2 dt / sum_k w_k^2; its integral is the variance.
+    P(f) = 2 |sum_k w_k (x_k - x_mean) exp(-2 pi i f t_k)|^2 dt / sum_k w_k^2; its integral is the
+    variance. w = window(number of values).
 
     >>> t = 0.1 * np.arange(500)
     >>> frequencies, power = power_density(t, 3 * np.cos(2 * np.pi * 0.4 * t))

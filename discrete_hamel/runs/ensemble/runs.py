@@ -64,6 +64,7 @@ def ensemble(
     list (which leaves no doubt: three masses of three members could also be one member's). Kept is the last node; with
     `save_every` the first and each so-many-th; with a `Reduction` what that makes of them. A member that fails does not
     stop the others: it has NaN from there on (a reduction keeps what it had), a `failure` and a `reason`.
+    `progress` and `compiled` are as in `simulate`.
 
     The members are run in blocks, by `workers` threads (one a core if nothing is said). With `store`, the path of a
     Zarr store, each block is written when it is done, and those that are there are left out. Any number of processes,

@@ -39,7 +39,8 @@ def system(
 
     `motion` is an inertia (a matrix or its diagonal), for l = Omega . I Omega / 2; or l(g, Omega), g a matrix, with
     `params` as last argument where given; or an EulerPoincare or EulerPoincareSuslov, which then has an attitude.
-    `constraint` is a covector a, or several as rows: T is `adapted_basis(a)`, else 1.
+    `constraint` is a covector a, or several as rows: T is `adapted_basis(a)`, else 1. `side` is
+    "left" or "right".
 
     >>> import discrete_hamel as dh
     >>> body = dh.groups.system(dh.groups.SO(3), [1.0, 2.0, 3.0])
@@ -63,8 +64,9 @@ def advected(
 
         gamma' = -Omega gamma (left),  gamma' = Omega gamma (right)                         [HE] 6.1
 
-    l(gamma, Omega), with `params` last where given; with several vectors gamma is n x vectors. Which orbit it is, a
-    sphere say, the start decides. The bracket is that of the algebra: the fields are dependent as vectors.
+    `motion` is l(gamma, Omega), Omega in the algebra of the group, with `params` last where given; `side` is "left" or
+    "right"; with several vectors gamma is n x vectors. Which orbit it is, a sphere say, the start decides. The bracket
+    is that of the algebra: the fields are dependent as vectors.
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> l = lambda gamma, omega: 0.5 * omega @ jnp.diag(jnp.array([1.0, 1.0, 0.0])) @ omega - 9.8 * gamma[2]

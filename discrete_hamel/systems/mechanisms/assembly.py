@@ -38,7 +38,7 @@ class Body(Pytree):
     shape: Solid | None = None
 
 
-def mechanism(*parts: Body | Contact, gravity: Any = 9.81) -> Mechanism | RollingMechanism:
+def mechanism(*parts: Body | Contact, gravity: ArrayLike = 9.81) -> Mechanism | RollingMechanism:
     """The System of these parts: bodies, and wheels, balls, blades and pins that hold them.
 
     `gravity` points down the z axis, or is a vector. Bodies joined in a tree give a `Mechanism`, anything that rolls or

@@ -28,7 +28,6 @@ def with_potential(system: System, V: Callable, *, params: PyTree = None) -> Sys
     >>> bool(abs(run.energy - run.energy[0]).max() < 1e-4)
     True
     """
-    need_frame(system, "with_potential", "subtract V in the Lagrangian that you give")
     return WithPotential(system, V, params)
 
 
@@ -36,6 +35,7 @@ def in_frame(system: System, T: Callable, *, velocities: tuple[str, ...] = ()) -
     """The same motion in the frame w_a = T^i_a(q) u_i, by `frames.change_frame`: xi = T(q) xi', T m x m or n x n.
 
     D must stay D: T maps its first m components among themselves. An m x m matrix leaves the other fields as they are.
+    `velocities` are the names of xi'.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> def scaled(q):
