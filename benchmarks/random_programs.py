@@ -11,8 +11,8 @@ of them unused, and a random scheme. Of each `kind` it must be the plain one to 
     jit     the same under jax.jit, with data and parameters traced
     lanes   three members of `ensemble`
 
-Of `read`, seeds 0 to 2592 have been run: 2483 equal, 8 plain (more than 700 000 operations), none wrong any more; 102 of
-the first 2000, of more than 5000 operations, not yet. 10 000 take some 40 CPU minutes.
+Of `read`, seeds 0 to 2592 have been run: 2483 equal, 8 plain (more than 700 000 operations), none wrong any more; 102
+of the first 2000, of more than 5000 operations, not yet. 10 000 take some 40 CPU minutes.
 
 Programs run in child processes, some dozens in each, so that one that ends its process is seen, named, and left behind.
 """

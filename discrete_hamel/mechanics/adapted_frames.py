@@ -9,7 +9,7 @@ velocities as xi^D has them solved for instead: a Graph for coordinates, else th
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -74,22 +74,23 @@ class Reflections(Pytree):
 
     def margin(self, one_forms: Array) -> Array:
         """1 where a row points along its sign and axis, 0 where it points the other way and the frame degenerates."""
-        return jnp.min(jnp.stack(reflected(one_forms, self.axes, self.signs)[1]))
+        mirrors = reflected(one_forms, self.axes, self.signs)[1]
+        return jnp.min(jnp.stack([mirror @ mirror / 4 for mirror in mirrors]))
 
 
 def reflected(rows: Array, axes: Sequence[int], signs: Sequence[float] | None = None) -> tuple[Array, list[Array]]:
     """H = H_1 ... H_k, Householder's reflections of the rows, one after another, to -sign_r e_(axis_r), by default with
-    the signs of the rows, which jump where one has no such component; and how far each is from degenerate, 1 at most.
+    the signs of the rows, which jump where one has no such component; and the mirrors' normals, 0 where H degenerates.
     """
-    h, left = jnp.eye(rows.shape[1]), []
+    h, mirrors = jnp.eye(rows.shape[1]), []
     for r, axis in enumerate(axes):
-        unit = _unit(rows[r].at[jnp.array(axes[:r], int)].set(0.0))
+        unit = _unit(jnp.where(np.isin(np.arange(rows.shape[1]), axes[:r]), 0.0, rows[r]))
         mirror = unit.at[axis].add(jnp.where(unit[axis] < 0, -1.0, 1.0) if signs is None else signs[r])
         weight = 2 / (mirror @ mirror)
-        left.append(mirror @ mirror / 4)
+        mirrors.append(mirror)
         rows = rows - weight * jnp.outer(rows @ mirror, mirror)
         h = h - weight * jnp.outer(h @ mirror, mirror)
-    return h, left
+    return h, mirrors
 
 
 class Stacked(Pytree):
@@ -168,14 +169,22 @@ def wanted(one_forms: np.ndarray, b: np.ndarray, free: Any, coordinates: Sequenc
             )
         _refuse_unsolvable(free, one_forms, [f"row {j} of free(q)" for j in range(size - k)])
         return Stacked(tuple(range(size - k)))
+    graph = named(free, k, size, coordinates)
+    names = [f"the velocity of {coordinates[i] if i < len(coordinates) else f'q[{i}]'}" for i in graph.free]
+    _refuse_unsolvable(np.eye(size)[list(graph.free)], one_forms, names)
+    return graph
+
+
+def named(free: Iterable[str | int] | Callable, k: int, size: int, coordinates: Sequence[str]) -> Graph | Stacked:
+    """The same without a look at numbers, which jax may trace: of R(q) `Stacked`, of names or indices their Graph."""
+    if callable(free):
+        return Stacked(tuple(range(size - k)))
     chosen = tuple(_index(one, size, coordinates) for one in free)
     if len(set(chosen)) != len(chosen) or len(chosen) != size - k:
         raise InputError(
             f"free = {tuple(free)} must name {size - k} different coordinates: {size} coordinates with {k} constraints "
             f"leave {size - k} velocities free."
         )
-    names = [f"the velocity of {coordinates[i] if i < len(coordinates) else f'q[{i}]'}" for i in chosen]
-    _refuse_unsolvable(np.eye(size)[list(chosen)], one_forms, names)
     return Graph(chosen, tuple(i for i in range(size) if i not in chosen))
 
 
