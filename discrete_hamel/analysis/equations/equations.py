@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.jaxprs import to_graph
@@ -110,7 +111,7 @@ def _rate_of(written: str) -> str:
     return rf"\dot{{{head}}}{mark}{index}"
 
 
-def equations(system: System, q: Any = None, *, names: Mapping[str, str] | None = None) -> Equations:
+def equations(system: System, q: Coordinates | None = None, *, names: Mapping[str, str] | None = None) -> Equations:
     """What the library integrates, as SymPy expressions: read from the functions that it integrates, when traced.
 
     Structure functions, momenta, Hamel's equations in velocities and in momenta, accelerations and reactions, in the

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.geometry.poisson import integrable
 from discrete_hamel.analysis.symmetry import phase_space
@@ -24,7 +25,7 @@ MOST = 200  # coordinates
 NODES = 24  # of the quadrature along a path
 
 
-def phase_divergence(system: System, q: Any, xi: Any) -> float:
+def phase_divergence(system: System, q: Coordinates, xi: Quasivelocities) -> float:
     """The rate at which the flow of (H) expands phase volume omega^1 ... omega^n dp_1 ... dp_m, for any system.
 
         div = u_i[xi^i(q, p)] + c^k_ki xi^i + dF_j/dp_j
@@ -84,7 +85,9 @@ class Density(NamedTuple):
         return np.cumsum(np.asarray(pieces)).reshape(q.shape[:-1])
 
 
-def invariant_density(system: System, q: Any = None, symmetries: phase_space.Symmetries = None) -> Density:
+def invariant_density(
+    system: System, q: Coordinates | None = None, symmetries: phase_space.Symmetries = None
+) -> Density:
     """Solves for a density f(q), invariant under the symmetries, such that f omega dp is kept by the flow.
 
         u_j[ln f] = - theta_j along D, X[ln f] = 0 for the symmetries X, theta_j xi^j the divergence;  d(d ln f) = 0
@@ -154,10 +157,10 @@ def logarithm(system: System, chosen: Any, start: Array, end: Array) -> Array:
     return jnp.asarray(w) @ jax.vmap(slope)(jnp.asarray((1 + x) / 2)) / 2
 
 
-def multiplier_residual(system: System, function: Callable, q: Any, xi: Any) -> float:
-    """d/dt ln |M| + div at (q, xi), relative to its terms: zero where M(q, xi) is a last multiplier of Jacobi's.
+def multiplier_residual(system: System, function: Callable, q: Coordinates, xi: Quasivelocities) -> float:
+    """d/dt ln |M| + div at (q, xi), relative to its terms: zero where M is a last multiplier of Jacobi's.
 
-    M omega dp is then kept; the quotient of two multipliers is an integral, and with all integrals but one a
+    M is `function`, of (q, xi). M omega dp is then kept; the quotient of two multipliers is an integral, and with all integrals but one a
     multiplier gives the last by quadrature. An invariant density f(q) is a multiplier that is positive everywhere;
     one that depends on velocities and is zero or infinite somewhere may be there where none of q is.   Jacobi 1866
 

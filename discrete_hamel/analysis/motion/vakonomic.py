@@ -15,6 +15,7 @@ from jax import Array
 from scipy.integrate import solve_bvp, solve_ivp
 from scipy.interpolate import CubicSpline
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError, RunFailed
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.frames import left_inverse
@@ -39,13 +40,21 @@ class Vakonomic(NamedTuple):
     action: float
 
 
-def vakonomic(system: System, q: Any, xi: Any = None, *, v: Any = None, multipliers: Any = None, t: Any) -> Vakonomic:
-    """The vakonomic flow of the system's Lagrangian and constraint from (q, xi) and lambda(0), zero unless given.
+def vakonomic(
+    system: System,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
+    *,
+    v: Velocities | None = None,
+    multipliers: ArrayLike | None = None,
+    t: ArrayLike,
+) -> Vakonomic:
+    """The vakonomic flow of the system's Lagrangian and constraint from (q, xi), at times t.
 
         delta int l(q, xi) + lambda_a (xi^a - b^a) dt = 0:  pi = mu + lambda,  xi^a = b^a,
         d/dt pi_j = c^k_ij xi^i pi_k + u_j[l] - lambda_a u_j[b^a],  j = 1..n
 
-    The initial multipliers are free, n - m numbers more than a nonholonomic motion has. DOP853 at 1e-12.
+    `multipliers` are lambda(0), zero unless given: they are free, n - m numbers more than a nonholonomic motion has. DOP853 at 1e-12.
 
     >>> import discrete_hamel as dh, numpy as np
     >>> blade, start = dh.systems.KnifeEdgeOnIncline(), ([0.0, 0, 0], [1.0, 0.0])
@@ -78,7 +87,9 @@ def vakonomic(system: System, q: Any, xi: Any = None, *, v: Any = None, multipli
     return _curve(len(q), system, times, found.y.T, guess)
 
 
-def vakonomic_between(system: System, q0: Any, q1: Any, *, t: float, multipliers: Any = None) -> Vakonomic:
+def vakonomic_between(
+    system: System, q0: Coordinates, q1: Coordinates, *, t: float, multipliers: ArrayLike | None = None
+) -> Vakonomic:
     """A stationary curve of the action, under the constraint, from q0 to q1 in the time t: a boundary value problem.
 
     Any q1 that curves along D can reach will do, near or far; a nonholonomic motion between two points exists for few.
