@@ -31,6 +31,18 @@ from discrete_hamel.analysis.motion.momenta import (
     nonholonomic_momentum,
 )
 from discrete_hamel.analysis.motion.trends import Trend, trend
+from discrete_hamel.analysis.reduction.coefficients import Coefficients, coefficients
+from discrete_hamel.analysis.reduction.on_shapes import ShapeSystem, on_shapes
+from discrete_hamel.analysis.reduction.phases import (
+    RelativePeriodicOrbit,
+    evoke,
+    relative_periodic_orbit,
+    return_map,
+    rotation_number,
+    velocities_of,
+)
+from discrete_hamel.analysis.reduction.reconstruction import reconstruct, shape_of
+from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem, reduce
 from discrete_hamel.analysis.symmetry.actions import generator
 from discrete_hamel.analysis.symmetry.conserved_momenta import HiddenMomenta
 from discrete_hamel.analysis.symmetry.flat_systems import Flatness, flatness
@@ -42,6 +54,7 @@ __all__ = [
     "Audit",
     "Branch",
     "Bundles",
+    "Coefficients",
     "Comparison",
     "Connection",
     "ConstrainedFirst",
@@ -55,8 +68,11 @@ __all__ = [
     "Noether",
     "Preservation",
     "Reduced",
+    "ReducedSystem",
     "RelativeEquilibrium",
+    "RelativePeriodicOrbit",
     "ShapeMomenta",
+    "ShapeSystem",
     "Shift",
     "Spectrum",
     "Stability",
@@ -68,10 +84,12 @@ __all__ = [
     "bracket_matrix",
     "branch",
     "bundles",
+    "coefficients",
     "compare",
     "crossings",
     "cyclic_coordinates",
     "divergence",
+    "evoke",
     "family",
     "flatness",
     "gauge_term",
@@ -89,14 +107,22 @@ __all__ = [
     "noether",
     "nonholonomic_connection",
     "nonholonomic_momentum",
+    "on_shapes",
+    "reconstruct",
+    "reduce",
     "reduced",
     "relative_equilibrium",
+    "relative_periodic_orbit",
+    "return_map",
+    "rotation_number",
     "section",
+    "shape_of",
     "spectrum",
     "structural_stability",
     "threshold",
     "transported_density",
     "trend",
+    "velocities_of",
     "volume_change",
     "wandering",
     "wrong_way",
