@@ -4,9 +4,9 @@
 
 For each system: the largest difference of q at t = 1 between the reconstruction of the reduced `reference` and the
 whole one; the same for DiscreteHamel at h = 0.01 with its order; and of the shapes between the reduced run and the
-whole run (reduce, then discretise, less the other way round) at h = 0.02 and 0.01. They commute, to round-off, where the
-whole frame is invariant, the group only translates the coordinates on which l, Psi and c depend, the shape is among the
-coordinates, and e(r) and A are constant in that frame; otherwise they differ by the scheme's error, h^2.
+whole run (reduce, then discretise, less the other way round) at h = 0.02 and 0.01. They commute, to round-off, where
+the whole frame is invariant, the group only translates the coordinates on which l, Psi and c depend, the shape is among
+the coordinates, and e(r) and A are constant in that frame; otherwise they differ by the scheme's error, h^2.
 """
 
 import sys
