@@ -68,7 +68,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
             "relative_equilibrium", "spectrum", "threshold", "branch", "family", "structural_stability",
             "reduced", "hidden_momenta", "flatness",
             "reduce", "coefficients", "on_shapes", "shape_of", "reconstruct",
-            "relative_periodic_orbit", "velocities_of", "return_map", "rotation_number", "evoke",
+            "relative_periodic_orbit", "return_map", "rotation_number", "evoke",
             "bracket_matrix", "jacobiator", "integrable",
             "divergence", "keeps_measure", "measure_condition", "transported_density", "volume_change",
         ),

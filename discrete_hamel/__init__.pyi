@@ -44,7 +44,6 @@ from discrete_hamel.analysis import (
     structural_stability,
     threshold,
     transported_density,
-    velocities_of,
     volume_change,
 )
 from discrete_hamel.analysis.motion.discrete_noether import discrete_noether
@@ -185,7 +184,6 @@ __all__ = [
     "shape_of",
     "reconstruct",
     "relative_periodic_orbit",
-    "velocities_of",
     "return_map",
     "rotation_number",
     "evoke",

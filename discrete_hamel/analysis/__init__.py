@@ -39,7 +39,6 @@ from discrete_hamel.analysis.reduction.phases import (
     relative_periodic_orbit,
     return_map,
     rotation_number,
-    velocities_of,
 )
 from discrete_hamel.analysis.reduction.reconstruction import reconstruct, shape_of
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem, reduce
@@ -122,7 +121,6 @@ __all__ = [
     "threshold",
     "transported_density",
     "trend",
-    "velocities_of",
     "volume_change",
     "wandering",
     "wrong_way",

@@ -28,7 +28,7 @@ def test_multipliers_and_shift_in_closed_form():
     known = np.exp(1j * period * TWO[1] * np.array([1, -1]))
     for multiplier in (*known, 1.0, 1.0, 1.0):
         assert np.min(np.abs(orbit.multipliers - multiplier)) < 1e-6
-    speed = dh.velocities_of(orbit)[2]
+    speed = orbit.v[2]
     assert abs(abs(speed) - 0.7) < 1e-12
     assert np.allclose(orbit.shift[:3, 3], [0, 0, speed * period], atol=1e-9)
     assert len(orbit.angles) == 0
@@ -53,19 +53,18 @@ def test_the_disk_against_the_motion_in_one_shape():
     assert np.max(np.abs(orbit.multipliers - 1)) < 1e-2  # energy and two momenta: a double root at least, so no sharper
 
 
-def test_the_pattern_of_the_sleigh():
+def test_the_pattern_of_the_sleigh(tmp_path):
     """[QS] 6.3: g(t + 2 tau) = h g(t), and in moving axes the track is closed."""
     reduced = sleigh()
     orbit = dh.relative_periodic_orbit(reduced, [0.0], [0.8, 0.3, 0.5], period=4.0)
-    whole = dh.reference(
-        reduced.system, reduced.section(jnp.asarray(orbit.r)), v=dh.velocities_of(orbit), t=orbit.period * np.arange(4)
-    )
+    whole = dh.reference(reduced.system, orbit.q, v=orbit.v, t=orbit.period * np.arange(4))
     for k in range(3):
         carried = (orbit.shift @ np.append(whole.q[k], 1.0))[:-1]
         assert np.max(np.abs(carried - whole.q[k + 1])) < 1e-9
     seen = dh.evoke(orbit, whole)
     assert np.max(np.abs(seen.q - seen.q[0])) < 1e-9 < 0.1 < np.max(np.abs(whole.q - whole.q[0]))
     assert "period" in repr(orbit)
+    assert seen.animate(tmp_path / "pattern.html", seconds=1.0, frames_a_second=4.0).stat().st_size > 1000
 
 
 def test_returns():

@@ -22,7 +22,9 @@ from discrete_hamel.schemes.scheme import Scheme
 
 MOST = 30  # iterations of Newton's method
 CLOSED = 1e-11  # how far a closed orbit may be from closed, relative to its size
-CUT = 1e-7  # relative singular value below which a direction of Newton's correction is left alone
+CUT = 1e-12  # relative singular value below which nothing is told in the least squares
+NEAR = 0.3  # size of (M - 1) v below which v may lead to a neighbouring orbit of a family
+RESTS = 1e-3  # of the size of x: what moves less in a period rests
 AT_START = 1e-6  # of a step: a crossing so soon after the start is the start
 
 
@@ -48,6 +50,17 @@ class RelativePeriodicOrbit(NamedTuple):
         return np.unique(np.round(turned[turned > 1e-9], 12))
 
     @property
+    def v(self) -> np.ndarray:
+        """q' of the whole system at sigma(r), where the orbit starts."""
+        r = jnp.asarray(self.r)
+        return np.asarray(self.reduced.tangent(r) @ (self.reduced.transition(r) @ hamel.full(self.reduced, r, self.xi)))
+
+    @property
+    def q(self) -> np.ndarray:
+        """sigma(r), where the orbit starts."""
+        return np.asarray(self.reduced.section(jnp.asarray(self.r)))
+
+    @property
     def drift(self) -> np.ndarray:
         """zeta = log(h) / period, of the algebra: in axes that move with exp(t zeta) the motion is periodic."""
         found = scipy.linalg.logm(self.shift)
@@ -59,8 +72,9 @@ class RelativePeriodicOrbit(NamedTuple):
 def relative_periodic_orbit(reduced: ReducedSystem, r: Any, xi: Any, *, period: float) -> RelativePeriodicOrbit:
     """The motion of D/G near (r, xi) that returns after about this period, and the group's motion by then.
 
-    Newton's method on x(T) - x = 0 for (x, T), corrections as short as they can be and across the flow: what conserved
-    momenta and energy leave free stays as given. The flow, its derivative and (2.15) by DOP853 at 1e-13.
+    Newton's method on x(T) - x = 0 for T and those parts of x that the flow tells from their return; the others, which
+    lead to neighbouring orbits of a family, are touched only where it does not get on without. The flow, its derivative
+    and (2.15) by DOP853 at 1e-13.
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.reduce(dh.systems.SleighOscillator())
@@ -71,24 +85,35 @@ def relative_periodic_orbit(reduced: ReducedSystem, r: Any, xi: Any, *, period: 
     _, r, xi = checks.initial_data(reduced, r, xi, None)
     s = len(r)
     x, time = np.concatenate([r, np.asarray(xi)[: reduced.rank]]), float(period)
-    size = 1 + np.max(np.abs(x))
+    size, near, before, off = 1 + np.max(np.abs(x)), NEAR, np.inf, np.inf
     for _ in range(MOST):
         end, slope, shift = _flow(reduced, x, time)
-        rate = np.asarray(_field(reduced, jnp.asarray(end)))
         off = float(np.max(np.abs(end - x)))
         if off < CLOSED * size:
-            return RelativePeriodicOrbit(reduced, x[:s], x[s:], time, shift, np.linalg.eigvals(slope), off)
-        across = np.append(np.asarray(_field(reduced, jnp.asarray(x))), 0.0)
-        rows = np.vstack([np.column_stack([slope - np.eye(len(x)), rate]), across])
-        step = np.linalg.lstsq(rows, np.append(x - end, 0.0), rcond=CUT)[0]
+            break
+        near, before = near if off < before / 2 else near / 10, off
+        step = _correction(slope - np.eye(len(x)), np.asarray(_field(reduced, jnp.asarray(end))), x - end, near)
         step *= min(1.0, 0.3 * size / np.max(np.abs(step)))
         x, time = x + step[:-1], time + step[-1]
-        if not 0.1 * period < time < 10 * period:
-            break
-    raise ValueError(
-        f"no motion near r = {np.asarray(r).tolist()} closes after a time near {period:g}: {off:.1e} is left after "
-        f"{MOST} iterations of Newton's method. Give a nearer start and period, as from dh.section."
-    )
+    moved = np.max(np.abs(np.asarray(_field(reduced, jnp.asarray(x))))) * abs(time)
+    if not off < CLOSED * size or moved < RESTS * size or not 0.1 * period < time < 10 * period:
+        rests = ", at rest" if moved < RESTS * size else ""
+        raise ValueError(
+            f"no motion near r = {np.asarray(r).tolist()} closes after a time near {period:g}: Newton's method ended "
+            f"at {time:g}, off by {off:.1e}{rests}. Give a nearer start and period."
+        )
+    return RelativePeriodicOrbit(reduced, x[:s], x[s:], time, shift, np.linalg.eigvals(slope), off)
+
+
+def _correction(slope: np.ndarray, rate: np.ndarray, goal: np.ndarray, near: float) -> np.ndarray:
+    """(dx, dT) with slope dx + rate dT = goal in the least squares; dx along what the flow tells from its return.
+
+    Where (M - 1) v is small, v leads to a neighbouring orbit of a family, which energy and momenta number: not there.
+    """
+    _, sizes, right = np.linalg.svd(slope)
+    told = right[sizes > near].T
+    step = np.linalg.lstsq(np.column_stack([slope @ told, rate]), goal, rcond=CUT)[0]
+    return np.append(told @ step[:-1], step[-1])
 
 
 def _flow(reduced: ReducedSystem, x: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -148,7 +173,7 @@ def return_map(
     >>> bool(abs(xi[0]) < 1e-12), t > 0.1
     (True, True)
     """
-    return ReturnMap(system, function, h, scheme, sense)
+    return ReturnMap(system, function, h if callable(h) else float(checks.step_size(h)), scheme, sense)
 
 
 def rotation_number(angles: Any) -> float:
@@ -157,6 +182,7 @@ def rotation_number(angles: Any) -> float:
     With the weights exp(-1 / (s (1 - s))) it converges, where the motion is quasi-periodic, faster than any power of
     the number of returns (Das, Sander and Yorke, 2017); the plain mean as its first power.
 
+    >>> import numpy as np
     >>> k = np.arange(2000)
     >>> round(rotation_number(0.7 * k + 0.2 * np.sin(0.7 * k)) * 2 * np.pi, 12)
     0.7
@@ -181,7 +207,7 @@ def evoke(orbit: RelativePeriodicOrbit, trajectory: Trajectory, *, g: Any = None
     >>> sleigh = dh.systems.SleighOscillator()
     >>> orbit = dh.relative_periodic_orbit(dh.reduce(sleigh), [0.0], [0.8, 0.3, 0.5], period=4.0)
     >>> T = orbit.period
-    >>> run = dh.simulate(sleigh, [0.0, 0, 0, 0], v=dh.velocities_of(orbit), h=T / 400, steps=800)
+    >>> run = dh.simulate(sleigh, orbit.q, v=orbit.v, h=T / 400, steps=800)
     >>> seen = dh.evoke(orbit, run)
     >>> bool(abs(seen.q[800] - seen.q[0]).max() < 1e-3 < abs(run.q[800] - run.q[0]).max())
     True
@@ -196,10 +222,3 @@ def evoke(orbit: RelativePeriodicOrbit, trajectory: Trajectory, *, g: Any = None
     times = np.asarray(trajectory.t) - float(trajectory.t[0])
     moved = np.array([first @ scipy.linalg.expm(-t * orbit.drift) @ q for t, q in zip(times, back, strict=True)])
     return trajectory.replace(q=moved[:, :-1])
-
-
-def velocities_of(orbit: RelativePeriodicOrbit) -> np.ndarray:
-    """q' of the whole system at sigma(r), where the orbit starts."""
-    r = jnp.asarray(orbit.r)
-    rates = orbit.reduced.transition(r) @ hamel.full(orbit.reduced, r, jnp.asarray(orbit.xi))
-    return np.asarray(orbit.reduced.tangent(r) @ rates)

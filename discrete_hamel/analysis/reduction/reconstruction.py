@@ -84,6 +84,11 @@ def reconstruct(
 
     tau is exp, or `retraction(X)`, what it adds to 1 (`dh.groups.cay`). Along a `reference`, the differential equation
     itself, at 1e-13. With `elements` the matrices g_k instead.
+
+    >>> import discrete_hamel as dh
+    >>> run = dh.simulate(dh.reduce(dh.systems.SleighOscillator()), [0.0], [0.8, 0.3, 0.5], h=0.1, steps=10)
+    >>> dh.reconstruct(run).shape
+    (11, 4)
     """
     reduced = trajectory.system
     if not isinstance(reduced, ReducedSystem):

@@ -83,6 +83,8 @@ class ReducedSystem(System):
         """The lifts of d/dr in H = D & S^perp, as (r', xi), (s + k) x s.   [QS] Definition 4.2"""
         along = self._of_d(r)
         slope = along[: self.shapes_count]
+        if not self.shapes_count:  # Q is a group
+            return jnp.zeros((len(along), 0))
         metric = hamel.inertia(self.system, self.section(r), jnp.zeros(self.system.rank))
         raised = jnp.linalg.solve(metric, slope.T)
         return along @ raised @ jnp.linalg.inv(slope @ raised)
@@ -97,7 +99,9 @@ class ReducedSystem(System):
             return jnp.asarray(self.own_basis(r))
         along = self._of_d(r)
         slope, vertical = along[: self.shapes_count], along[self.shapes_count :]
-        kept = self.allowed - slope.T @ jnp.linalg.solve(slope @ slope.T, slope @ self.allowed)
+        kept = self.allowed
+        if self.shapes_count:
+            kept = kept - slope.T @ jnp.linalg.solve(slope @ slope.T, slope @ kept)
         return jnp.concatenate([vertical @ kept, self.other], axis=1)
 
     def transition(self, r: Array) -> Array:
