@@ -37,7 +37,8 @@ def top():
 
 
 def sphere(**parameters):
-    return dh.reduce(dh.systems.ChaplyginSphere(**parameters), section=tilts, r=[0.3, 0.2])
+    turn_first = lambda r: jnp.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]])  # noqa: E731  # S is the turn
+    return dh.reduce(dh.systems.ChaplyginSphere(**parameters), section=tilts, r=[0.3, 0.2], basis=turn_first)
 
 
 def rattleback():

@@ -42,11 +42,15 @@ class Coefficients(NamedTuple):
         return spin + jnp.einsum("cax,c,x->a", self.D, p, v) + jnp.einsum("axy,x,y->a", self.D2, v, v)
 
     def shape_force(self, p: Any, rate: Any) -> Array:
-        """The right-hand side of (4.9): d/dt dl_c/dr' - dl_c/dr, the latter at fixed Omega^S."""
+        """The right-hand side of (4.9): d/dt dl_c/dr' - dl_c/dr, the latter at fixed Omega^S.
+
+        Its last coefficient is D_b,alpha,beta, as Theorem 4.1 gives it; with the printed D_b,beta,alpha Chaplygin's
+        sphere, whose two shapes tell them apart, does not obey it.
+        """
         p, v = jnp.asarray(p, float), jnp.asarray(rate, float)
         m = len(p)
         bent = self.curvature[:m] - jnp.einsum("xab,xc->cab", self.curvature[m:], self.across)
-        bent = bent + jnp.einsum("bya,bc->cay", self.D2, self.inverse_s)
+        bent = bent + jnp.einsum("bay,bc->cay", self.D2, self.inverse_s)  # D_b,alpha,beta; printed D_b,beta,alpha
         spin = jnp.einsum("cbx,b,c->x", self.D, self.inverse_s @ p, p)
         return -spin - jnp.einsum("xyz,y,z->x", self.K3, v, v) - jnp.einsum("cxy,c,y->x", bent, p, v)
 
