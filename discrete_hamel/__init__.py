@@ -53,7 +53,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "runs.simulation": ("simulate",),
         "analysis.motion.explain": ("explain",),
         "runs.trajectory": ("Trajectory",),
-        "runs.reference": ("reference",),
+        "analysis.motion.reference": ("reference",),
         "runs.storage.archive": ("load",),
         "runs.ensemble": ("ensemble", "Reduction"),
         "_support.caches": ("clear_caches",),
@@ -76,8 +76,8 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     "control": {"control.optimal": ("optimal_control", "optimal_path")},
     "what can go wrong": {
         "_support.errors": (
-            "RunFailed", "NewtonFailed", "FrameDegenerates", "SingularState", "RunInterrupted", "ContactLost",
-            "StoreFailed", "StoreBusy", "StoreDamaged",
+            "InputError", "RunFailed", "NewtonFailed", "FrameDegenerates", "SingularState", "RunInterrupted",
+            "ContactLost", "StoreFailed", "StoreBusy", "StoreDamaged",
         ),
     },
 }  # fmt: skip

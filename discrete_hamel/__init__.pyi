@@ -5,6 +5,7 @@ from discrete_hamel._support.caches import clear_caches
 from discrete_hamel._support.errors import (
     ContactLost,
     FrameDegenerates,
+    InputError,
     NewtonFailed,
     RunFailed,
     RunInterrupted,
@@ -50,6 +51,7 @@ from discrete_hamel.analysis.motion.discrete_noether import discrete_noether
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.analysis.motion.properties import properties
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
@@ -71,7 +73,6 @@ from discrete_hamel.mechanics.manifold import project
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_constraints, nonlinear
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.runs.ensemble import Reduction, ensemble
-from discrete_hamel.runs.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.storage.archive import load
 from discrete_hamel.runs.trajectory import Trajectory
@@ -197,6 +198,7 @@ __all__ = [
     "volume_change",
     "optimal_control",
     "optimal_path",
+    "InputError",
     "RunFailed",
     "NewtonFailed",
     "FrameDegenerates",

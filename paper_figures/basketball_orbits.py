@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
-from paper_figures import basketball
-from paper_figures.basketball_numbers import TURNS
+
+from . import basketball
+from .basketball_numbers import TURNS
 
 CONSTANTS = (-40, 1.0)
 STEP = 5e-5  # s

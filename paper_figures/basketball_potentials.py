@@ -7,9 +7,10 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, VERMILLION, style
-from paper_figures import basketball
-from paper_figures.basketball_numbers import POTENTIALS, agrees, curve
-from paper_figures.pictures import mosaic
+
+from . import basketball
+from .basketball_numbers import POTENTIALS, agrees, curve
+from .pictures import mosaic
 
 COLORS = (BLUE, VERMILLION, GREEN)
 

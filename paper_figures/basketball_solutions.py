@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discrete_hamel.drawing.plots import BLACK, BLUE, VERMILLION, style
-from paper_figures import basketball
-from paper_figures.basketball_numbers import EXTREMES, FUNDAMENTAL, agrees
-from paper_figures.pictures import mosaic
+
+from . import basketball
+from .basketball_numbers import EXTREMES, FUNDAMENTAL, agrees
+from .pictures import mosaic
 
 PARAMETERS: dict[str, Any] = basketball.PARAMETERS | {"h": 1e-3, "rate": 30.0, "size": 0.1, "time": 0.52}
 TOLERANCE = 1e-10  # relative: both integrations are good to 1e-13 a step, and errors grow threefold a turn

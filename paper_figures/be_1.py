@@ -15,8 +15,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLUE, GREY, VERMILLION, style
-from paper_figures import drawings
-from paper_figures.pictures import mosaic
+
+from . import drawings
+from .pictures import mosaic
 
 ANGLE, DISTANCE = 0.35, 1.0  # of P1 P2, as drawn: rad and m
 PAIRS = 50

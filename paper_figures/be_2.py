@@ -14,8 +14,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
-from paper_figures import drawings
-from paper_figures.pictures import mosaic
+
+from . import drawings
+from .pictures import mosaic
 
 SYSTEM = dh.systems.TwoPointsOrthogonalVelocities(mass1=1.0, mass2=2.0, gravity=1.0)
 START, RATES = (0.0, 0.0, 0.6, 1.0), (0.4, 1.1)  # x, y, theta, rho; v, omega

@@ -12,10 +12,11 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
-from paper_figures import drawings, space
-from paper_figures.be_2 import closed_form as of_first
-from paper_figures.pictures import mosaic
-from paper_figures.spheres import view
+
+from . import drawings, space
+from .be_2 import closed_form as of_first
+from .pictures import mosaic
+from .spheres import view
 
 MASSES, G = (1.0, 2.0), 1.0  # kg; m/s^2 along the plane
 DISCS = dh.systems.CoaxialDiscs(*MASSES, incline=0.1, gravity=G / np.sin(0.1))

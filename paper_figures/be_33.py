@@ -14,8 +14,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, PURPLE, VERMILLION, style
-from paper_figures import drawings
-from paper_figures.pictures import mosaic
+
+from . import drawings
+from .pictures import mosaic
 
 MASSES, LENGTH, G = (1.0, 2.0), 1.0, 1.0
 TURNED, CARRIED = (dh.systems.SegmentParallelVelocities(*MASSES, LENGTH, G, turning) for turning in (True, False))

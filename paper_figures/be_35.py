@@ -13,10 +13,11 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, style
-from paper_figures import drawings
-from paper_figures.be_cases import BY_FIGURE
-from paper_figures.hoops import disk
-from paper_figures.pictures import mosaic
+
+from . import drawings
+from .be_cases import BY_FIGURE
+from .hoops import disk
+from .pictures import mosaic
 
 ROD, DISC = 2.4, 0.35  # m, of device B on the motion
 CASE, TIME, STEPS = BY_FIGURE[25], 2.4, 480

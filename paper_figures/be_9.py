@@ -12,9 +12,10 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLUE, GREY, VERMILLION, style
-from paper_figures import drawings
-from paper_figures.be_cases import ACROSS, BACKWARDS, CASES, INCLINED
-from paper_figures.pictures import mosaic
+
+from . import drawings
+from .be_cases import ACROSS, BACKWARDS, CASES, INCLINED
+from .pictures import mosaic
 
 # Of each kind: the sense of v2 against v1, the direction of both, and the letters' places.
 KINDS = {"A": (-1, ACROSS), "B": (1, ACROSS), "C": (-1, INCLINED), "D": (1, BACKWARDS)}

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 import discrete_hamel as dh
-from paper_figures import be_pages
-from paper_figures.be_cases import ACROSS, BY_FIGURE, POINTED, ROUND, TRAVELLING
+
+from . import be_pages
+from .be_cases import ACROSS, BY_FIGURE, POINTED, ROUND, TRAVELLING
 
 PAGE = be_pages.Page(
     ((10, 11, 12, 13), (14, 15, 16)),

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 import discrete_hamel as dh
-from paper_figures import be_pages
-from paper_figures.be_cases import BY_FIGURE
+
+from . import be_pages
+from .be_cases import BY_FIGURE
 
 PAGE = be_pages.Page(((17, 18),), until={17: 5.0, 18: 5.0}, width=3.4)
 FIGURES = PAGE.figures

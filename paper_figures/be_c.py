@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from paper_figures import be_pages
-from paper_figures.be_cases import POINTED, ROUND, TRAVELLING
+from . import be_pages
+from .be_cases import POINTED, ROUND, TRAVELLING
 
 PAGE = be_pages.Page(
     ((19, 20), (21, 22, 23), (24, 25)), until={19: float(np.round(np.sqrt(2) * np.pi, 2))}, together=(19,)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from paper_figures import be_pages
-from paper_figures.be_cases import BACKWARDS
+from . import be_pages
+from .be_cases import BACKWARDS
 
 PAGE = be_pages.Page(
     ((26, 27), (28,), (29,), (30,), (31, 32)),

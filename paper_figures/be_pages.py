@@ -6,7 +6,8 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, VERMILLION, style
-from paper_figures.be_cases import BY_FIGURE, POINTED, ROUND, TRAVELLING, Case
+
+from .be_cases import BY_FIGURE, POINTED, ROUND, TRAVELLING, Case
 
 STEPS = 10_000
 ENERGY = 1e-12  # of the largest deviation, relative where the energy is above 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paper_figures import be_pages
+from . import be_pages
 
 PAGE = be_pages.Page(((4, 5, 6), (7, 8)), until=dict.fromkeys((4, 5, 6, 7, 8), 5.0))
 FIGURES = PAGE.figures

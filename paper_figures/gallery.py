@@ -16,14 +16,15 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel import plots
-from paper_figures import FIGURES, page, pictures
+
+from . import FIGURES, page, pictures
 
 SUFFIXES = (".pdf", ".png", "_column.pdf", "_column.png", ".npz", ".gif")
 
 
 def figure_module(name: str) -> Any:
     """The module of a figure: PARAMETERS, compute, draw, claims; and animate, where it has a film."""
-    return importlib.import_module(f"paper_figures.{name}")
+    return importlib.import_module(f".{name}", __package__)
 
 
 def write_all(names: list[str], out: Path, *, fast: bool = True, jobs: int = 1, films: bool = False) -> bool:

@@ -12,7 +12,8 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
-from paper_figures.pictures import mosaic
+
+from .pictures import mosaic
 
 COLUMN = True
 PARAMETERS: dict[str, Any] = {"mass": 1.0, "inertia": 0.7, "offset": 0.0, "q": (0.6, 2.1, 1.5)}

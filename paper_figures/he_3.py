@@ -14,8 +14,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
-from paper_figures import film
-from paper_figures.pictures import mosaic
+
+from . import film
+from .pictures import mosaic
 
 PARAMETERS: dict[str, Any] = {
     "points": (15, 21),  # of the string, fast and full settings

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paper_figures import pendulum, pendulum_views
+from . import pendulum, pendulum_views
 
 PARAMETERS: dict[str, Any] = pendulum.PAPER | {"steps": 700}
 

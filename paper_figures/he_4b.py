@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paper_figures import pendulum, pendulum_views
+from . import pendulum, pendulum_views
 
 PARAMETERS: dict[str, Any] = pendulum.PAPER | {"xi": (2.0, 0.0), "steps": 300}
 

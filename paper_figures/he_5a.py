@@ -3,8 +3,8 @@
 The run of figure 4a. The length of gamma, which the scheme nowhere imposes, stays at one to round-off.
 """
 
-from paper_figures import pendulum
-from paper_figures.pendulum_errors import Kept
+from . import pendulum
+from .pendulum_errors import Kept
 
 LENGTH = Kept("length of gamma", r"$\|\gamma\| - 1$", "|gamma|")
 PARAMETERS, compute, draw, claims = pendulum.PAPER, LENGTH.compute, LENGTH.draw, LENGTH.claims

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from paper_figures import pendulum
-from paper_figures.pendulum_errors import SHOWN, Kept, error_of
+from . import pendulum
+from .pendulum_errors import SHOWN, Kept, error_of
 
 ENERGY = Kept("energy", r"$(E - E_0)/|E_0|$", "the relative energy error")
 PARAMETERS, draw = pendulum.PAPER, ENERGY.draw

@@ -12,8 +12,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, SKY, VERMILLION, style
-from paper_figures import pendulum
-from paper_figures.pictures import mosaic
+
+from . import pendulum
+from .pictures import mosaic
 
 TURN = 0.6  # rad/s, xi^1 of [HE] 6.3; xi^2 = 0
 STEPS, SHORT = 10_000, 0.05  # the second step is one at which a step rounds off less than RATTLE imposes

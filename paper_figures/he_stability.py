@@ -16,7 +16,8 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
-from paper_figures.pictures import mosaic
+
+from .pictures import mosaic
 
 LEAN, SPIN, SPEED = 0.3, 3.0, 5.0  # of the steady motion on the left, rad and rad/s; psi' of straight rolling
 H, TIME, MEMBERS = 0.02, 10.0, 300

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY
-from paper_figures.drawings import line
+
+from .drawings import line
 
 FILL = "#eef3f7"
 

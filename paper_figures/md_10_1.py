@@ -15,9 +15,10 @@ from jax import Array
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, PURPLE, VERMILLION, style
-from paper_figures.drawings import angle, arrow, blank, dot, length, letter, line
-from paper_figures.hoops import ball
-from paper_figures.pictures import mosaic
+
+from .drawings import angle, arrow, blank, dot, length, letter, line
+from .hoops import ball
+from .pictures import mosaic
 
 WAVE = (1.25, 1.15, 0.75, 1.3, 0.7)  # a and z at s = 0, and phi(s) = 0.75 sin(1.3 s + 0.7)
 GAUSS = np.polynomial.legendre.leggauss(24)  # on (-1, 1)

@@ -15,10 +15,11 @@ from jax import Array
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLUE, GREEN, PURPLE, VERMILLION, style
-from paper_figures.drawings import angle, arrow, blank, dot, length, letter, line
-from paper_figures.hoops import ball, behind_torus, hoop, torus
-from paper_figures.pictures import mosaic
-from paper_figures.spheres import view
+
+from .drawings import angle, arrow, blank, dot, length, letter, line
+from .hoops import ball, behind_torus, hoop, torus
+from .pictures import mosaic
+from .spheres import view
 
 U, V, RADIUS = 2.0, 0.9, 0.4
 BALL: dict[str, Any] = {"mass": 1.1, "inertia": 0.31, "radius": RADIUS, "gravity": 9.81}

@@ -16,9 +16,10 @@ from jax import Array
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLUE, GREEN, GREY, PURPLE, VERMILLION, style
-from paper_figures.drawings import angle, arrow, blank, dot, length, letter, line
-from paper_figures.hoops import ball, disk, hoop
-from paper_figures.pictures import mosaic
+
+from .drawings import angle, arrow, blank, dot, length, letter, line
+from .hoops import ball, disk, hoop
+from .pictures import mosaic
 
 BASKET = dh.systems.BasketballOnHoop()
 LARGE = dh.systems.BasketballOnHoop(radius=0.8 * BASKET.hoop)

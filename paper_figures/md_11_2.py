@@ -6,7 +6,7 @@ on its place psi around the wire of the hoop, whatever its speed. Lines: from th
 rad/s from psi = 0 both ways. The solution is not periodic.
 """
 
-from paper_figures import basketball_solutions
+from . import basketball_solutions
 
 SOLUTION = basketball_solutions.Solution(0, ("f_{11}", "f_{12} 1/cm"), ("f11", "f12"))
 PARAMETERS, compute = basketball_solutions.PARAMETERS, SOLUTION.compute

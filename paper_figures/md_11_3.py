@@ -4,7 +4,7 @@ As figure 11.2, for a ball that starts around the hoop without spin about the no
 figure 11.2 these give every motion: Omega1 = C1 f11 + C2 f21, Omega2 = C1 f12 + C2 f22.
 """
 
-from paper_figures import basketball_solutions
+from . import basketball_solutions
 
 SOLUTION = basketball_solutions.Solution(1, ("f_{21} cm", "f_{22}"), ("f21", "f22"))
 PARAMETERS, compute = basketball_solutions.PARAMETERS, SOLUTION.compute

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, VERMILLION, style
-from paper_figures import basketball
-from paper_figures.basketball_numbers import COEFFICIENT_EXTREMES, COEFFICIENTS, agrees
-from paper_figures.pictures import mosaic
+
+from . import basketball
+from .basketball_numbers import COEFFICIENT_EXTREMES, COEFFICIENTS, agrees
+from .pictures import mosaic
 
 PARAMETERS = basketball.PARAMETERS
 NAMES = ("A", "B", "C")

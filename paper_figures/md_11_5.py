@@ -7,8 +7,8 @@ Right, near the maxima; empty dots: N = 0, where a slow ball leaves the hoop.
 
 from functools import partial
 
-from paper_figures import basketball_potentials
-from paper_figures.basketball_potentials import claims, draw
+from . import basketball_potentials
+from .basketball_potentials import claims, draw
 
 PARAMETERS = basketball_potentials.parameters(0.5)
 compute = partial(basketball_potentials.compute, PARAMETERS["C2"])

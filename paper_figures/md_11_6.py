@@ -6,8 +6,8 @@ drop below the horizontal and come back.
 
 from functools import partial
 
-from paper_figures import basketball_potentials
-from paper_figures.basketball_potentials import claims, draw
+from . import basketball_potentials
+from .basketball_potentials import claims, draw
 
 PARAMETERS = basketball_potentials.parameters(1.0)
 compute = partial(basketball_potentials.compute, PARAMETERS["C2"])

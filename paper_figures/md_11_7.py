@@ -14,10 +14,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, style
-from paper_figures import basketball, basketball_orbits
-from paper_figures.basketball_numbers import POTENTIALS, TURNS, agrees, curve
-from paper_figures.basketball_orbits import CONSTANTS
-from paper_figures.pictures import mosaic
+
+from . import basketball, basketball_orbits
+from .basketball_numbers import POTENTIALS, TURNS, agrees, curve
+from .basketball_orbits import CONSTANTS
+from .pictures import mosaic
 
 PARAMETERS: dict[str, Any] = basketball.PARAMETERS | {
     "C1": CONSTANTS[0],

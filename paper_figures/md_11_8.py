@@ -12,11 +12,12 @@ import numpy as np
 from scipy.optimize import brentq
 
 from discrete_hamel.drawing.plots import BLACK, GREY, VERMILLION, style
-from paper_figures import basketball, basketball_orbits
-from paper_figures.basketball_numbers import POTENTIALS, agrees, curve
-from paper_figures.basketball_orbits import CONSTANTS
-from paper_figures.basketball_potentials import leaves
-from paper_figures.pictures import mosaic
+
+from . import basketball, basketball_orbits
+from .basketball_numbers import POTENTIALS, agrees, curve
+from .basketball_orbits import CONSTANTS
+from .basketball_potentials import leaves
+from .pictures import mosaic
 
 TURNS = (-0.05, -0.0994)  # psi/pi where two of the three orbits turn; the third comes to the maximum
 PARAMETERS: dict[str, Any] = basketball.PARAMETERS | {"C1": CONSTANTS[0], "C2": CONSTANTS[1], "turns": TURNS, "h": 1e-3}

@@ -12,8 +12,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
-from paper_figures.drawings import angle, arrow, blank, dot, length, letter, line
-from paper_figures.pictures import mosaic
+
+from .drawings import angle, arrow, blank, dot, length, letter, line
+from .pictures import mosaic
 
 SIZES = {
     "mass": 1.0,

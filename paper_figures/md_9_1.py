@@ -18,8 +18,9 @@ from jax import Array
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
 from discrete_hamel.systems.rolling_bodies import leaning, support_of_disk, support_of_sphere, support_of_spheroid
-from paper_figures.drawings import angle, blank, dot, ground, length, letter, line
-from paper_figures.pictures import mosaic
+
+from .drawings import angle, blank, dot, ground, length, letter, line
+from .pictures import mosaic
 
 
 def support_of_egg(c: Array, sizes: Any) -> Array:

@@ -16,8 +16,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION, style
-from paper_figures.pictures import mosaic
-from paper_figures.routh_reduced import (
+
+from .pictures import mosaic
+from .routh_reduced import (
     J1,
     J3,
     SIZES,

@@ -15,10 +15,11 @@ from jax import Array
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, VERMILLION, style
-from paper_figures import space
-from paper_figures.drawings import blank
-from paper_figures.pictures import mosaic
-from paper_figures.spheres import view
+
+from . import space
+from .drawings import blank
+from .pictures import mosaic
+from .spheres import view
 
 SIZES = {"mass": 1.0, "radius": 1.0, "inertia_diameter": 0.25, "inertia_axis": 0.5, "gravity": 9.8}
 DISK, ON_ROTATIONS = dh.systems.RollingDisk(**SIZES), dh.systems.RollingDiskOnRotations(**SIZES)

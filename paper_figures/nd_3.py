@@ -16,8 +16,9 @@ from jax import Array
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, VERMILLION, style
 from discrete_hamel.systems._blocks import outlines
-from paper_figures.drawings import angle, arrow, blank, dot, length, letter, line
-from paper_figures.pictures import mosaic
+
+from .drawings import angle, arrow, blank, dot, length, letter, line
+from .pictures import mosaic
 
 SIZES = {"mass": 1.0, "inertia": 0.7, "offset": 0.4}
 SLEIGH = dh.systems.ChaplyginSleigh(**SIZES)

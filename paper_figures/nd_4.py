@@ -15,7 +15,8 @@ from jax import Array
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
-from paper_figures.pictures import mosaic
+
+from .pictures import mosaic
 
 SIZES = {"mass": 1.0, "inertia": 0.7, "offset": 0.4}
 SLEIGH = dh.systems.ChaplyginSleigh(**SIZES)

@@ -16,8 +16,9 @@ from jax import Array
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
-from paper_figures import stones
-from paper_figures.pictures import mosaic
+
+from . import stones
+from .pictures import mosaic
 
 STONE = dh.systems.Rattleback()
 ROUND = dh.systems.Rattleback(
@@ -164,7 +165,7 @@ def draw(data: dict[str, Any]) -> Any:
 
 def rest() -> float:
     """m g h of the level stone."""
-    return STONE.mass * STONE.gravity * (STONE.semiaxes[2] - STONE.depth)
+    return float(STONE.mass * STONE.gravity * (STONE.semiaxes[2] - STONE.depth))
 
 
 def _envelope(t: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

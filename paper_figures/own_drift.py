@@ -16,7 +16,8 @@ from scipy.integrate import solve_ivp
 import discrete_hamel as dh
 from discrete_hamel.analysis import Trend, trend
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILLION, style
-from paper_figures.pictures import mosaic
+
+from .pictures import mosaic
 
 H, STEPS, MEAN = 0.1, 20_000, 200  # steps in a mean of the upper panels
 CONTACT, GEARBOX = dh.systems.ContactOscillator(), dh.systems.Gearbox(epsilon=0.3)

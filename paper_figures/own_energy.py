@@ -14,8 +14,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
-from paper_figures import pendulum
-from paper_figures.pictures import mosaic
+
+from . import pendulum
+from .pictures import mosaic
 
 EVERY, STEPS = 100, 1_000_000
 EPS = float(np.finfo(float).eps)

@@ -14,8 +14,9 @@ import numpy as np
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
 from discrete_hamel.schemes import weights
-from paper_figures import by_hand
-from paper_figures.pictures import mosaic
+
+from . import by_hand
+from .pictures import mosaic
 
 
 class Problem(NamedTuple):

@@ -13,8 +13,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLUE, GREY, VERMILLION, style
-from paper_figures.pictures import mosaic
-from paper_figures.speeds import compiled, interleaved, plain, start
+
+from .pictures import mosaic
+from .speeds import compiled, interleaved, plain, start
 
 PARAMETERS: dict[str, Any] = {
     "systems": ("ChaplyginSleigh", "SphericalPendulum", "RollingDisk"),

@@ -17,8 +17,9 @@ from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, style
-from paper_figures.pictures import mosaic
-from paper_figures.speeds import compiled, interleaved, start
+
+from .pictures import mosaic
+from .speeds import compiled, interleaved, start
 
 PARAMETERS: dict[str, Any] = {
     "sleigh": {"mass": 1.0, "inertia": 0.7, "offset": 0.4},

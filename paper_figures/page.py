@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from paper_figures.mathematics import typeset
-from paper_figures.papers import OWN, PAPERS, TAG, Paper, paper_of
-from paper_figures.slips import SLIPS, Slip
+from .mathematics import typeset
+from .papers import OWN, PAPERS, TAG, Paper, paper_of
+from .slips import SLIPS, Slip
 
 About = dict[str, Any]
 

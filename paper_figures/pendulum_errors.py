@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discrete_hamel.drawing.plots import style
-from paper_figures import pendulum
-from paper_figures.pictures import mosaic
+
+from . import pendulum
+from .pictures import mosaic
 
 SHOWN = pendulum.PAPER["steps"]
 OFF_HALF, OFF_HALF_STEPS = 0.45, 100  # tau of the contrast; gamma grows fast there, so few steps

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from discrete_hamel.drawing.plots import BLUE, VERMILLION, style
-from paper_figures import pendulum, spheres
-from paper_figures.pendulum import PENDULUM
-from paper_figures.pictures import mosaic
+
+from . import pendulum, spheres
+from .pendulum import PENDULUM
+from .pictures import mosaic
 
 
 def compute(xi: Any, steps: int, check_steps: tuple[int, ...]) -> dict[str, Any]:

@@ -12,8 +12,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, VERMILLION, style
-from paper_figures import sleigh_checks
-from paper_figures.pictures import mosaic
+
+from . import sleigh_checks
+from .pictures import mosaic
 
 PARAMETERS: dict[str, Any] = {
     "mass": 1.0,

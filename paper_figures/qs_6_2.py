@@ -11,7 +11,8 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, style
-from paper_figures.pictures import mosaic
+
+from .pictures import mosaic
 
 PARAMETERS: dict[str, Any] = {"mass": 1.0, "inertia": 0.7, "offset": 0.4, "h": 0.05, "p2": (0.5, 1.0, 1.5, 2.0)}
 SLEIGH = dh.systems.ChaplyginSleigh(*(PARAMETERS[name] for name in ("mass", "inertia", "offset")))

@@ -15,8 +15,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, SKY, VERMILLION, style
-from paper_figures import sleigh_oscillator as oscillator
-from paper_figures.pictures import mosaic
+
+from . import sleigh_oscillator as oscillator
+from .pictures import mosaic
 
 RATE, P1, P2 = 1.0, 1.5, 0.3
 PARAMETERS: dict[str, Any] = oscillator.PARAMETERS | {

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from discrete_hamel.drawing.plots import BLACK, BLUE, VERMILLION, style
-from paper_figures import sleigh_oscillator as oscillator
-from paper_figures.pictures import mosaic
+
+from . import sleigh_oscillator as oscillator
+from .pictures import mosaic
 
 GOLDEN = (3 - 5**0.5) / 2
 STATES = {  # r', p1, p2 with the part of a turn a period makes, and periods shown; p1 was found so that it makes that

@@ -13,9 +13,10 @@ from scipy.integrate import solve_ivp
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION, style
 from discrete_hamel.systems._blocks import outlines
-from paper_figures import disk_checks, spheres
-from paper_figures.disk_checks import DISK
-from paper_figures.pictures import mosaic
+
+from . import disk_checks, spheres
+from .disk_checks import DISK
+from .pictures import mosaic
 
 PARAMETERS: dict[str, Any] = {name: getattr(DISK, name) for name in ("mass", "radius", "gravity")} | {
     "A": DISK.inertia_diameter,

@@ -3,7 +3,8 @@
 import sys
 
 from discrete_hamel import plots
-from paper_figures import sleigh_path
+
+from . import sleigh_path
 
 
 def main(where: str) -> None:

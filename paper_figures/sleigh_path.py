@@ -11,7 +11,8 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, VERMILLION, style
-from paper_figures.pictures import mosaic
+
+from .pictures import mosaic
 
 PARAMETERS: dict[str, Any] = {
     "mass": 1.0,

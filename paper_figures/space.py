@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from discrete_hamel.drawing.plots import BLACK, GREY
-from paper_figures import drawings
+
+from . import drawings
 
 
 def curve(ax: Any, points: Any, seen: np.ndarray, **looks: Any) -> None:

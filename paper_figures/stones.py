@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from discrete_hamel.drawing.plots import BLACK, BLUE, VERMILLION
-from paper_figures import space
-from paper_figures.drawings import blank
-from paper_figures.spheres import view
+
+from . import space
+from .drawings import blank
+from .spheres import view
 
 
 def stone(ax: Any, system: Any) -> None:

@@ -2,9 +2,11 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +34,7 @@ SHELVES = {  # inside a room, in order; "" are the files that lie in the room it
 }
 GEOMETERS = ("_support", "mechanics", "schemes", "runs")  # what a reader who knows the mathematics has to read
 LONGEST = 6000
+MOST_UNKNOWN = 276
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
@@ -136,6 +139,44 @@ def test_catalogue_is_documented(name):
     assert len(inspect.getdoc(getattr(dh.systems, name))) > 100
 
 
+SAID_ONCE = {  # arguments that mean the same everywhere: docs/notation.md, or their type, says what they are
+    "system", "scheme", "q", "xi", "v", "p", "h", "trajectory", "trajectories", "symmetries", "params", "ax", "path",
+    "description",
+}  # fmt: skip
+PUBLIC = {
+    f"{module.__name__.removeprefix('discrete_hamel.')}.{name}": getattr(module, name)
+    for module in (dh, dh.mechanisms, dh.groups, dh.fields, dh.analysis, dh.plots, dh.animate)
+    for name in module.__all__
+    if callable(getattr(module, name)) and not inspect.isclass(getattr(module, name))
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_help_shows_what_a_function_takes_and_what_it_returns(name):
+    """By the types in its signature, none of which is unknown, and the words in its docstring."""
+    signature, said = inspect.signature(PUBLIC[name]), inspect.getdoc(PUBLIC[name])
+    for parameter in signature.parameters.values():
+        assert parameter.annotation is not parameter.empty, f"{name} does not say what {parameter.name} may be"
+        assert parameter.annotation is not Any, f"{name} does not say what {parameter.name} may be"
+        named = re.search(rf"(?<!\w){re.escape(parameter.name)}(?!\w)", said)
+        assert named or parameter.name in SAID_ONCE, f"{name} does not say what {parameter.name} is for"
+    assert signature.return_annotation not in (signature.empty, Any), f"{name} does not say what it returns"
+
+
+def test_shapes_read_in_help_as_they_are_written():
+    """And are real annotations: a union with None, within a tuple, beside a callable."""
+    said = str(inspect.signature(dh.momentum))
+    assert "q: Float[ArrayLike, N], xi: Float[ArrayLike, m or n]) -> Float[Array, n]" in said
+    assert "v: Float[ArrayLike, N] | None = None" in str(inspect.signature(dh.simulate))
+    assert "tuple[Float[Array, N], Float[Array, n]]" in str(inspect.signature(dh.vector_field))
+
+
+def test_few_types_are_unknown():
+    """The count is that of `grep -rnow Any discrete_hamel --include=*.py --include=*.pyi`, imports too."""
+    sources = (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi"))
+    assert sum(len(re.findall(r"\bAny\b", path.read_text())) for path in sources) <= MOST_UNKNOWN
+
+
 def test_what_is_public_is_what_dir_lists():
     assert set(dir(dh)) == {*dh.__all__, "__version__"}
     assert len(set(dh.__all__)) == len(dh.__all__)
@@ -174,3 +215,80 @@ def test_what_a_geometer_reads_is_short():
     """mechanics, schemes and runs without storage and ensembles, and what they stand on."""
     paths = [path for path in MODULES if place(path)[0] in GEOMETERS and place(path)[1] not in ("storage", "ensemble")]
     assert sum(len(path.read_text().splitlines()) for path in paths) < LONGEST
+
+
+def raised(tree: ast.AST) -> set[str]:
+    """The names of what a file raises: `raise Name(...)`."""
+    calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+    return {call.func.id for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)}
+
+
+def asked_by_words(tree: ast.AST) -> list[int]:
+    """The lines that compare or search the words of a caught exception."""
+    lines = []
+    for handler in (node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name):
+        for test in (node.test for node in ast.walk(handler) if isinstance(node, ast.If | ast.IfExp | ast.While)):
+            words = {ast.unparse(node) for node in ast.walk(test) if isinstance(node, ast.Call | ast.Attribute)}
+            if words & {f"str({handler.name})", f"{handler.name}.args", f"repr({handler.name})"}:
+                lines.append(test.lineno)
+    return lines
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_what_is_refused_is_an_input_error_and_nobody_reads_messages(path):
+    """`InputError` passes as the sentence that it is, where any other exception counts as a fault of a user's function;
+    and what is done about an exception depends on its class and fields, never on its words."""
+    tree = ast.parse(path.read_text())
+    assert not raised(tree) & {"ValueError", "TypeError"}, "raise InputError (or InputTypeError) of _support.errors"
+    assert asked_by_words(tree) == []
+
+
+# Bare participles as names of functions. What they may stay for: `dh.forced(system)` and the like are public and name
+# what comes back; `fitted` and `unsolved` belong to the contract of Scheme; the others are truth values, as arrays.
+ADJECTIVES = """
+forced damped controlled timed reduced optimised laid fitted unsolved
+finished unfinished converged unsettled needed allowed
+"""
+# Still to become a verb (`pack`, not `packed`) or the thing returned (`name_of`, not `named`). This list only shrinks.
+REMAINING = """
+adapted admitted advanced advected aligned applied asked assembled batched begun believed bound built called carried
+checked chosen claimed clocked closed combined compiled concatenated constrained continued converted copied corrected
+counted curved declared decoded decorated defined derived described divided done dotted drawn driven eliminated
+encoded ended enlarged evaluated executed explained extended factored filled fixed flowed flushed folded followed
+found gathered generated given grouped grown held hidden inherited integrated interpreted interrupted iterated joined
+kept left lifted linked loaded lowered lumped made mapped marked met missed moved named narrowed nested offered opened
+overflown packed padded parsed picked placed prepared printed pulled pushed raised ranked reached refined reflected
+refused regrouped regularised remembered reopened replaced restored resumed retracted rounded ruled said saved
+scattered searched seen settled shaded shaped shortened shown sized sliced solved sought spaced spread stacked started
+stepped stored strung substituted summed swept tested titled told traced trailed turned typed undetermined undone
+unmoved unpacked updated varied verified wanted watched weighed written
+"""
+IRREGULAR = """
+told begun held built kept drawn taken given found made left laid met seen shown chosen written known strung thrown
+driven spoken broken bent bound brought caught done flown gone grown hidden lost overflown risen sought spread swept
+wound undone worn woven
+"""
+VERBS = {"need", "feed", "embed", "seed", "speed"}
+
+
+def bare_participles(tree: ast.AST) -> set[str]:
+    """Functions named by one participle; properties, context managers and bools are read as adjectives."""
+    found, irregular = set(), IRREGULAR.split()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            name, marks = node.name.strip("_"), {ast.unparse(one).split("(")[0] for one in node.decorator_list}
+            one_word = "_" not in name and (name in irregular or name.endswith("ed")) and name not in VERBS
+            truth = node.returns is not None and ast.unparse(node.returns) == "bool"
+            if one_word and not truth and not marks & {"property", "cached_property", "contextmanager"}:
+                found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_functions_are_verbs_or_the_thing_they_return(path):
+    assert bare_participles(ast.parse(path.read_text())) <= {*ADJECTIVES.split(), *REMAINING.split()}
+
+
+def test_a_bare_participle_is_found():
+    code = "def _moved(x): ...\ndef told() -> str: ...\ndef move(x): ...\ndef kept(x) -> bool: ...\n"
+    assert bare_participles(ast.parse(code)) == {"moved", "told"}

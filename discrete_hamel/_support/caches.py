@@ -5,18 +5,23 @@ that the next compilation fails. A system takes some 250, so that a process with
 """
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import jax
 
 MAPPINGS, LIMIT = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 SHARE = 0.4  # of the mappings granted, from which on what is compiled is freed before more is
+T = TypeVar("T")
 _caches: list["Cache"] = []
 
 
-class Cache(dict[Any, Any]):
+class StartReason(str):
+    """A reason why nothing could be made that lies in where a run starts: another start may do, so it is not kept."""
+
+
+class Cache(dict[Hashable, object]):
     """Values by key, the oldest forgotten where there are more than `most`.
 
     >>> squares = Cache(most=2)
@@ -29,17 +34,17 @@ class Cache(dict[Any, Any]):
         self.most = most
         _caches.append(self)
 
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was made for this key before, or is now; a reason that depends on where a run starts is not kept."""
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What was made for this key before, or is now; a `StartReason` is not kept."""
         if key not in self:
             make_room()
             made = make()
-            if isinstance(made, str) and "where the run starts" in made:
-                return made  # another start may do
+            if isinstance(made, StartReason):
+                return made
             while len(self) >= self.most:
                 self.pop(next(iter(self)))
             self[key] = made
-        return self[key]
+        return self[key]  # type: ignore[return-value]  # made for this key
 
 
 def clear_caches() -> None:

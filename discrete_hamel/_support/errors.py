@@ -1,6 +1,15 @@
-"""What can go wrong in a run, as exceptions that lose no result."""
+"""What is refused before a run, and what can go wrong in one, as exceptions that lose no result."""
 
 from typing import Any
+
+
+class InputError(ValueError):
+    """What was given cannot be used: the message says what, where, how far off, and what to do. It reaches the user as
+    it is, also out of a system's own `check`, where any other exception is reported as a fault of that function."""
+
+
+class InputTypeError(InputError, TypeError):
+    """The same of a thing of the wrong kind."""
 
 
 class RunFailed(RuntimeError):

@@ -2,22 +2,20 @@
 
 import numbers
 import re
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-OURS = str(Path(__file__).parents[1])  # the package
+from discrete_hamel._support.errors import InputError
+
 LONGEST = 80  # characters of a value in a message
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """A value as a message shows it."""
     try:
         text = repr(value)
@@ -26,7 +24,7 @@ def short(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def floats(name: str, value: Any) -> Array:
+def floats(name: str, value: object) -> Array:
     """Real numbers as a float array, or a sentence."""
     leaves = jax.tree.leaves(value)
     try:
@@ -40,32 +38,24 @@ def floats(name: str, value: Any) -> Array:
             return jnp.asarray(array.astype(float), float)
     except (TypeError, ValueError, OverflowError):
         pass  # ragged, of strange objects, too large for a float
-    raise ValueError(f"{name} must be real numbers, as one list or array; got {short(value)}.")
-
-
-def a_sentence(error: Exception) -> bool:
-    """Whether an exception was raised by this library on purpose."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = bool(frames) and frames[-1].filename.startswith(OURS)
-    return ours and isinstance(error, ValueError | TypeError) and str(error).rstrip().endswith(".")
+    raise InputError(f"{name} must be real numbers, as one list or array; got {short(value)}.")
 
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """Turn what a function of the user's raises into a sentence that names it; our own sentences pass."""
+    """Turn what a function of the user's raises into a sentence that names it; an InputError says enough itself."""
     try:
         yield
+    except InputError:
+        raise
     except Exception as error:
-        if a_sentence(error):
-            raise
-        told = in_short(error)
         hint = ""
         if isinstance(error, jax.errors.JAXTypeError | jax.errors.JAXIndexError):
             hint = (
                 " JAX traces the functions of a system, so their values are not known in them: use jax.numpy for NumPy "
                 "and math, jnp.where for if."
             )
-        raise ValueError(f"{what} cannot be evaluated: {told}.{hint}") from error
+        raise InputError(f"{what} cannot be evaluated: {in_short(error)}.{hint}") from error
 
 
 def in_short(error: Exception) -> str:

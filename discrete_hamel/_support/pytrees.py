@@ -1,13 +1,13 @@
 """Frozen pytrees: the one mechanism behind System, Scheme, State and Trajectory."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import Any, dataclass_transform
+from typing import Any, Self, dataclass_transform
 
 import jax
 
-_STATIC_TYPES: tuple[Any, ...] = (int, bool, str, Callable)
+_STATIC_TYPES: tuple[object, ...] = (int, bool, str, Callable)
 _STATIC_NAMES = ("int", "bool", "str", "Callable")
 
 
@@ -49,14 +49,14 @@ class Pytree:
         leaves = tuple(f.name for f in fields if not is_static(f))
         structure = tuple(f.name for f in fields if is_static(f))
 
-        def with_keys(self: Any) -> tuple:
+        def with_keys(self: Pytree) -> tuple:
             keyed = tuple((jax.tree_util.GetAttrKey(name), getattr(self, name)) for name in leaves)
             return keyed, tuple(getattr(self, name) for name in structure)
 
-        def flatten(self: Any) -> tuple:
+        def flatten(self: Pytree) -> tuple:
             return [getattr(self, name) for name in leaves], tuple([getattr(self, name) for name in structure])
 
-        def unflatten(aux: Any, children: Any) -> Any:
+        def unflatten(aux: tuple, children: Iterable[object]) -> Pytree:
             # Not through __init__: JAX passes tracers and placeholders, which no validation should see.
             self = object.__new__(cls)
             for name, value in (*zip(leaves, children, strict=True), *zip(structure, aux, strict=True)):
@@ -65,6 +65,6 @@ class Pytree:
 
         jax.tree_util.register_pytree_with_keys(cls, with_keys, unflatten, flatten)
 
-    def replace(self, **changes: Any) -> Any:
+    def replace(self, **changes: object) -> Self:
         """The same object with some fields changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]  # subclasses are dataclasses

@@ -1,4 +1,4 @@
-"""The command line: `discrete-hamel systems | run | figures | bench`; each command is a module with add and execute."""
+"""The command line, `discrete-hamel COMMAND`: each command is a module with add and execute."""
 
 import argparse
 import difflib
@@ -6,14 +6,14 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from jax.errors import JaxRuntimeError
 
 import discrete_hamel as dh
-from discrete_hamel.cli import bench, figures, run, systems
+from discrete_hamel.cli import audit, bench, compare, completion, doctor, figures, run, show, sweep, systems
 
-COMMANDS = (systems, run, figures, bench)
+COMMANDS = (systems, run, sweep, show, compare, audit, figures, bench, doctor, completion)
 
 EXAMPLES = """examples:
   discrete-hamel systems                                   what there is
@@ -22,6 +22,11 @@ EXAMPLES = """examples:
   discrete-hamel run ChaplyginSleigh --set mass=2 --q 0 0 0 --xi 1.5 -0.3 --h 0.01 --steps 5000 --plot run.png
   discrete-hamel run RollingDisk --animate disk.gif        a film of it (.gif, .html, .mp4)
   discrete-hamel run RollingDisk --scheme "DiscreteHamel(tau=0.4)"
+  discrete-hamel run skate.py --q 0 0 0 --xi 2 0           a system of your own, from a Python file
+  discrete-hamel sweep ChaplyginSleigh --over offset=0.1:0.5:9 --store sleighs.zarr
+  discrete-hamel compare RollingDisk --schemes DiscreteHamel "Gauss(stages=2)"
+  discrete-hamel audit SphericalPendulum                   what is kept, and on what ground
+  discrete-hamel doctor                                    what works here
   discrete-hamel figures                                   the papers' figures, with their claims checked
   discrete-hamel bench --quick                             how fast it is here, beside C and other libraries
 
@@ -65,8 +70,8 @@ class Parser(argparse.ArgumentParser):
 
     words: tuple[str, ...] = ()
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"allow_abbrev": False} | options)  # what is mistyped should not run for minutes
+    def __init__(self, **options: object) -> None:
+        super().__init__(**{"allow_abbrev": False} | options)  # type: ignore[arg-type]  # no mistyped run
 
     def error(self, message: str) -> NoReturn:
         """Refuse the line, with a hint."""

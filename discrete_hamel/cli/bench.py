@@ -5,8 +5,9 @@ import importlib
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli.names import chosen, headline
 
 ABOUT = """Measure how fast discrete_hamel is on this machine, beside hand-written C and other libraries.
@@ -24,7 +25,7 @@ EXAMPLES = """examples:
 HERE = Path(__file__).parents[2]
 
 
-def add(commands: Any) -> None:
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The command's options."""
     bench = commands.add_parser(
         "bench",
@@ -55,7 +56,7 @@ def execute(options: argparse.Namespace) -> int:
             print(f"{name:<12} {headline(report.benchmark(name))}".rstrip())
         return 0
     if options.rounds is not None and options.rounds < 1:
-        raise ValueError(f"--rounds is {options.rounds}; it counts turns and must be at least 1.")
+        raise InputError(f"--rounds is {options.rounds}; it counts turns and must be at least 1.")
     if options.out is not None:
         from discrete_hamel.drawing import plots
 
@@ -63,7 +64,7 @@ def execute(options: argparse.Namespace) -> int:
     return 0 if report.run_all(names, options.rounds, options.quick, options.out) else 1
 
 
-def _report(places: Iterable[Path]) -> Any:
+def _report(places: Iterable[Path]) -> ModuleType:
     """The module benchmarks.report of the checkout that this package belongs to, or else of the one we are in."""
     for place in places:
         if (place / "benchmarks" / "report.py").exists():

@@ -1,8 +1,10 @@
 """`discrete-hamel figures [NAME ...]`: the papers' figures, with their claims checked."""
 
 import argparse
+import importlib
+import importlib.util
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from discrete_hamel.cli.names import chosen, headline
 
@@ -19,7 +21,7 @@ EXAMPLES = """examples:
 """
 
 
-def add(commands: Any) -> None:
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The command's options."""
     figures = commands.add_parser(
         "figures",
@@ -38,17 +40,23 @@ def add(commands: Any) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Write them; 1 if a claim fails."""
-    from paper_figures import FIGURES
-    from paper_figures.gallery import figure_module, write_all
-
+    figures = _package()
+    known, gallery = figures.FIGURES, importlib.import_module(f"{figures.__name__}.gallery")
     if options.list:
-        for name in FIGURES:
-            print(f"{name:<20} {headline(figure_module(name))}".rstrip())
+        for name in known:
+            print(f"{name:<20} {headline(gallery.figure_module(name))}".rstrip())
         return 0
-    names = [chosen(name, FIGURES, "figure") for name in options.names] or list(FIGURES)
+    names = [chosen(name, known, "figure") for name in options.names] or list(known)
     from discrete_hamel.drawing import plots
 
     plots.style()
     from discrete_hamel.runs.ensemble.runs import cores
 
-    return 0 if write_all(names, options.out, fast=not options.full, jobs=cores(), films=options.films) else 1
+    whole = gallery.write_all(names, options.out, fast=not options.full, jobs=cores(), films=options.films)
+    return 0 if whole else 1
+
+
+def _package() -> ModuleType:
+    """The figures: part of this package where it was installed from a wheel, beside it in a checkout."""
+    inside = importlib.util.find_spec("discrete_hamel.paper_figures")
+    return importlib.import_module("discrete_hamel.paper_figures" if inside else "paper_figures")

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     started = [subprocess.Popen(command)]  # it alone has the terminal, for its progress
     started += [_quiet(command) for _ in range(asked.local - 1)]
     try:
-        return _watched(started)
+        return _watch(started)
     except KeyboardInterrupt:  # the processes have had it too, and have something to say
         for process in started:
             with suppress(subprocess.TimeoutExpired):
@@ -48,17 +48,17 @@ def main(arguments: list[str] | None = None) -> int:
 def _quiet(command: list[str]) -> subprocess.Popen:
     """A process that sees no terminal, whose errors are shown all the same."""
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    threading.Thread(target=_shown, args=(process.stderr,)).start()
+    threading.Thread(target=_show, args=(process.stderr,)).start()
     return process
 
 
-def _shown(errors: IO[str]) -> None:
+def _show(errors: IO[str]) -> None:
     with errors:
         for line in errors:
             print(line, end="", file=sys.stderr, flush=True)
 
 
-def _watched(started: list[subprocess.Popen]) -> int:
+def _watch(started: list[subprocess.Popen]) -> int:
     """0 if one has come to the end of the script, else the worst exit code; who fails is told at once."""
     running = dict(enumerate(started))
     while running:

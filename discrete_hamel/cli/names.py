@@ -3,9 +3,9 @@
 import difflib
 import inspect
 from collections.abc import Iterable
-from typing import Any
 
 import discrete_hamel as dh
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.schemes.scheme import Scheme
 
 MANY = 15  # names; so many are listed only where none of them is near
@@ -25,7 +25,7 @@ def schemes() -> dict[str, type[Scheme]]:
     return {name: item for name, item in found.items() if isinstance(item, type) and issubclass(item, Scheme)}
 
 
-def headline(thing: Any) -> str:
+def headline(thing: object) -> str:
     """The first line of a docstring; nothing where Python was told to leave docstrings out (-OO)."""
     return (inspect.cleandoc(thing.__doc__) if thing.__doc__ else "").partition("\n")[0]
 
@@ -44,4 +44,4 @@ def chosen(name: str, known: Iterable[str], what: str) -> str:
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
     hint = f" Did you mean {folded[near[0]]}?" if near else ""
     listed = "" if near and len(known) > MANY else f" There are: {', '.join(known)}."
-    raise ValueError(f"there is no {what} {name!r}.{hint}{listed}")
+    raise InputError(f"there is no {what} {name!r}.{hint}{listed}")

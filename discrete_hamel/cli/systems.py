@@ -10,7 +10,7 @@ from discrete_hamel.cli.names import catalogue, chosen, headline
 from discrete_hamel.systems._blocks import units
 
 
-def add(commands: Any) -> None:
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The command's options."""
     systems = commands.add_parser(
         "systems",
@@ -38,7 +38,7 @@ def execute(options: argparse.Namespace) -> int:
 def description(kind: type[dh.System]) -> str:
     """Its docstring, coordinates, velocities, parameters with their defaults, and sample motion."""
     lines = [kind.__name__, "", inspect.getdoc(kind) or "", ""]
-    system: Any = None
+    system: dh.System | None = None
     try:
         system = kind()
     except TypeError:
@@ -54,7 +54,7 @@ def description(kind: type[dh.System]) -> str:
             else f" = {calls.plain(getattr(system, name, parameter.default))}"
         )
         pure = callable(parameter.default) or isinstance(parameter.default, bool)
-        unit = "" if pure else units.printed(units.unit(kind.units, name))
+        unit = "" if pure else units.in_print(units.unit(kind.units, name))
         lines.append(f"  {name}{default} {unit}".rstrip())
     sample = sample_of(system)
     if sample:
@@ -62,6 +62,6 @@ def description(kind: type[dh.System]) -> str:
     return "\n".join(lines)
 
 
-def sample_of(system: Any) -> dict[str, Any]:
+def sample_of(system: dh.System | None) -> dict[str, Any]:
     """The system's sample motion: q, xi and h."""
-    return dict(system.sample()) if hasattr(system, "sample") else {}
+    return dict(system.sample()) if system is not None and hasattr(system, "sample") else {}

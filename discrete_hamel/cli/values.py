@@ -3,19 +3,20 @@
 import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.schemes.scheme import Scheme
 
-Chooser = Callable[[str, Mapping[str, Any], str], str]
+Value = float | str | Sequence["Value"]  # as written: a number, or several
+Chooser = Callable[[str, Mapping[str, object], str], str]
 # What Python's parser raises: the last two where signs or brackets are nested too deeply.
 UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
 LONGEST = 60  # characters of a word in a message
 
 
-def value(text: str) -> Any:
+def value(text: str) -> Value:
     """A number, or several: "2", "1,2,3", "[[1,0],[0,1]]".
 
     >>> value("1,2,3")
@@ -24,7 +25,22 @@ def value(text: str) -> Any:
     try:
         return ast.literal_eval(text.strip())
     except UNREADABLE:
-        raise ValueError(f"{shortened(text)!r} is not a number, nor numbers separated by commas.") from None
+        raise InputError(f"{shortened(text)!r} is not a number, nor numbers separated by commas.") from None
+
+
+def setting(text: str) -> tuple[str, Value]:
+    """The name and the value of NAME=VALUE.
+
+    >>> setting("mass=2")
+    ('mass', 2)
+    """
+    name, equals, written = text.partition("=")
+    if not equals:
+        raise InputError(f"--set takes NAME=VALUE, such as mass=2; got {text!r}.")
+    try:
+        return name, value(written)
+    except ValueError as error:
+        raise InputError(f"--set {shortened(text)}: {error}") from None
 
 
 def shortened(text: str) -> str:
@@ -45,10 +61,10 @@ def numbers(option: str, words: Sequence[str]) -> list[float]:
     try:
         return [float(part) for word in words for part in word.split(",") if part.strip()]
     except ValueError:
-        raise ValueError(f"{option} takes numbers, such as {option} 0.1 0 -2; got {' '.join(words)!r}.") from None
+        raise InputError(f"{option} takes numbers, such as {option} 0.1 0 -2; got {' '.join(words)!r}.") from None
 
 
-def plain(item: Any) -> str:
+def plain(item: object) -> str:
     """A parameter as one writes it on the line.
 
     >>> plain((1.0, 0, 0.25))
@@ -72,19 +88,19 @@ def scheme(text: str, known: Mapping[str, type], chosen: Chooser) -> Scheme:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except UNREADABLE:
-        raise ValueError(
+        raise InputError(
             f'{shortened(text)!r} is not a scheme; write a name or a call, such as "DiscreteHamel(tau=0.4)".'
         ) from None
     try:
         return _scheme(tree, known, chosen)
     except RecursionError:
-        raise ValueError(f"{shortened(text)!r} is nested too deeply for a scheme.") from None
+        raise InputError(f"{shortened(text)!r} is nested too deeply for a scheme.") from None
 
 
 def _scheme(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Scheme:
     call = tree if isinstance(tree, ast.Call) else ast.Call(tree, [], [])
     if not isinstance(call.func, ast.Name):
-        raise ValueError(f"{ast.unparse(tree)!r} is not the name of a scheme.")
+        raise InputError(f"{ast.unparse(tree)!r} is not the name of a scheme.")
     kind = known[chosen(call.func.id, known, "scheme")]
     fields = inspect.signature(kind).parameters
     keywords = {
@@ -94,10 +110,10 @@ def _scheme(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Schem
     try:
         return kind(*(_argument(item, known, chosen) for item in call.args), **keywords)
     except TypeError as error:
-        raise ValueError(f"{kind.__name__} cannot be made from {ast.unparse(call)!r}: {error}.") from None
+        raise InputError(f"{kind.__name__} cannot be made from {ast.unparse(call)!r}: {error}.") from None
 
 
-def _argument(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Any:
+def _argument(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Scheme | Value:
     if isinstance(tree, ast.Call | ast.Name):
         return _scheme(tree, known, chosen)
     return value(ast.unparse(tree))

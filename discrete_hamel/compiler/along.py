@@ -7,16 +7,17 @@ size, so that nothing recompiles for a new number of nodes. Not for derivatives.
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import jax
 import numpy as np
+from jax import Array
 
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.reading.jaxprs import to_graph
+from discrete_hamel.mechanics.system import System
 
 BLOCK = 2048  # nodes: two pages of a cache for each number in use
 MANY = 200  # numbers of a state beyond which a graph takes long to build
@@ -36,7 +37,7 @@ VALUES: dict[str, Callable] = {
 }  # fmt: skip
 
 
-def along(function: Callable, system: Any, *states: np.ndarray) -> np.ndarray:
+def along(function: Callable, system: System, *states: np.ndarray) -> np.ndarray:
     """function(system, *rows) for the rows of arrays that are equally long; `function` may be one number or an array.
 
     >>> import numpy as np
@@ -49,7 +50,7 @@ def along(function: Callable, system: Any, *states: np.ndarray) -> np.ndarray:
     return program(leaves, system, states)
 
 
-def _program(function: Callable, system: Any, states: Sequence[np.ndarray]) -> Any:
+def _program(function: Callable, system: System, states: Sequence[np.ndarray]) -> Callable:
     by_jax = partial(_by_jax, jax.jit(jax.vmap(function, (None, *(0 for _ in states)))))
     if sum(a[0].size for a in states) > MANY:
         return by_jax
@@ -59,7 +60,7 @@ def _program(function: Callable, system: Any, states: Sequence[np.ndarray]) -> A
         return by_jax
 
 
-def _by_jax(function: Callable, _: Any, system: Any, states: Sequence[np.ndarray]) -> np.ndarray:
+def _by_jax(function: Callable, _: object, system: System, states: Sequence[np.ndarray]) -> np.ndarray:
     made = []
     for k in range(0, len(states[0]), BLOCK):
         rows = [a[k : k + BLOCK] for a in states]
@@ -75,7 +76,7 @@ class Columns:
     Its pivots are those of the first node; where one of them is too small, `otherwise` does the node.
     """
 
-    def __init__(self, function: Callable, system: Any, states: Sequence[np.ndarray], otherwise: Callable) -> None:
+    def __init__(self, function: Callable, system: System, states: Sequence[np.ndarray], otherwise: Callable) -> None:
         self.otherwise = otherwise
         graph = Graph()
         mechanics, self.parameters = inputs_like(graph, system)
@@ -96,14 +97,14 @@ class Columns:
                 over = [a for a in {*operands} if last[a] == index and a not in kept]
                 self.steps.append((index, VALUES[graph.nodes[index][0]], operands, over))
 
-    def __call__(self, leaves: list[Any], system: Any, states: Sequence[np.ndarray]) -> np.ndarray:
+    def __call__(self, leaves: list[Array], system: System, states: Sequence[np.ndarray]) -> np.ndarray:
         """The function's values, a row a node."""
         numbers = [x for leaf in leaves for x in np.asarray(leaf).ravel()]
         fixed = self.fixed | dict(zip(self.parameters, numbers, strict=True))
         result = np.empty((len(states[0]), len(self.outputs)))
         with np.errstate(all="ignore"):
             for k in range(0, len(result), BLOCK):
-                values: dict[int, Any] = dict(fixed)
+                values: dict[int, Array] = dict(fixed)
                 for nodes, rows in zip(self.columns, states, strict=True):
                     block = rows[k : k + BLOCK]
                     block = block.reshape(len(block), len(nodes)).T

@@ -20,13 +20,13 @@ from discrete_hamel.compiler.step.stages import PATIENCE, StageStepper
 from discrete_hamel.compiler.step.verification import STEPS, difference, refused
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import Gauss
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 _steppers = Cache(most=200)
 
 
 def stepper_for(
-    length: int, system: System, scheme: Scheme, state: Any, h: Array, *, reproducible: bool = False
+    length: int, system: System, scheme: Scheme, state: State, h: Array, *, reproducible: bool = False
 ) -> Any:
     """The compiled step for this kind of system and scheme, for chunks of `length`, or the reason why there is none.
 
@@ -41,7 +41,7 @@ def stepper_for(
     return _kept(in_machine_code, length, run, reproducible)
 
 
-def _kept(fitting: Any, length: int, tree: Any, reproducible: bool) -> Any:
+def _kept(fitting: Any, length: int, tree: tuple, reproducible: bool) -> Any:
     """What was built of this kind before, or is now; or the reason why there is none."""
     key: tuple[Any, ...] = (
         fitting,
@@ -54,7 +54,7 @@ def _kept(fitting: Any, length: int, tree: Any, reproducible: bool) -> Any:
     return _steppers.kept(key, lambda: _built(fitting, length, *tree))
 
 
-def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> Any:
+def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: State, h: Array) -> Any:
     try:
         stepper = fitting(system, scheme, state, h)
         few, one = jnp.asarray(min(STEPS, length)), jnp.asarray(1)
@@ -62,14 +62,14 @@ def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: Any
         made = {"q": q[:done], "p": p[:done]}, xi[:done], xi_mid[:done]
         if unlike := difference(stepper, system, scheme, state, h, made):
             return refused(system, scheme, unlike)
-    except Unsupported as reason:
-        return str(reason)
+    except Unsupported as error:
+        return error.reason
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
         return f"{type(error).__name__}: {error}"
     return stepper
 
 
-def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: Any, h: Array) -> bool:
+def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: State, h: Array) -> bool:
     """Whether sweeps over the stages settle, and soon enough, at the first step of this run.
 
     Where they would not (a stiff system, a large step) Newton's iteration does, for all of the run.

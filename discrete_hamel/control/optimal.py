@@ -9,13 +9,14 @@ What comes out satisfies the discrete equations to round-off: run with the u_k f
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.control.sqp import ONCE, Stage, solve
 from discrete_hamel.mechanics import hamel
@@ -34,15 +35,15 @@ class Optimum(Pytree):
     of first order, relative to the multipliers.
     """
 
-    t: Any  # (K+1,)
-    q: Any  # (K+1, N)
-    p: Any  # (K+1, m); for a path, which has no momentum, (K+1, 0)
-    xi: Any  # (K, n)
-    u: Any  # (K, inputs)
-    cost: Any
-    feasibility: Any
-    stationarity: Any
-    iterations: Any
+    t: np.ndarray  # (K+1,)
+    q: np.ndarray  # (K+1, N)
+    p: np.ndarray  # (K+1, m); for a path, which has no momentum, (K+1, 0)
+    xi: np.ndarray  # (K, n)
+    u: np.ndarray  # (K, inputs)
+    cost: float
+    feasibility: float
+    stationarity: float
+    iterations: float  # a whole number
 
     def __repr__(self) -> str:
         return (
@@ -52,7 +53,15 @@ class Optimum(Pytree):
 
 
 def optimal_control(
-    actuated: Callable, q: Any, xi: Any = None, *, u: Any, h: Any, goal: Callable, cost: Callable, scheme: Any = None
+    actuated: Callable,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
+    *,
+    u: ArrayLike,
+    h: Scalar,
+    goal: Callable,
+    cost: Callable,
+    scheme: Scheme | None = None,
 ) -> Optimum:
     """The inputs that take the system from (q, xi) to goal(q, p) = 0 at least cost(q, xi, u).
 
@@ -73,19 +82,19 @@ def optimal_control(
     scheme = checks.canonical(DiscreteHamel() if scheme is None else scheme)
     u, h = _inputs(u), checks.step_size(h)
     if type(scheme).step is not Scheme.step:
-        raise ValueError(
+        raise InputError(
             f"a step of {type(scheme).__name__} is not one solve, so its equations are no constraints of a plan; "
             "use DiscreteHamel, Gauss or another scheme of one solve a step."
         )
     system, q, xi = checks.initial_data(actuated(u[0]), q, xi, None)
     state = start(system, scheme, q, xi, h)
     if type(state) is not State:
-        raise ValueError(f"{type(scheme).__name__} carries more than q and p from step to step; use DiscreteHamel.")
+        raise InputError(f"{type(scheme).__name__} carries more than q and p from step to step; use DiscreteHamel.")
     stage = Dynamic(actuated, cost, goal, scheme, len(q), system.rank, u.shape[1])
     x0 = jnp.concatenate([state.q, state.p])
     x, w = _run(stage, h, x0, state.xi, u)
     if not np.all(np.isfinite(x)):
-        raise ValueError("the run of the guessed inputs cannot be computed; guess smaller ones, or take a smaller h.")
+        raise InputError("the run of the guessed inputs cannot be computed; guess smaller ones, or take a smaller h.")
     found = solve(stage, h, x0, x, w)
     nodes = np.concatenate([np.asarray(x0)[None], found.x])
     return Optimum(
@@ -101,7 +110,7 @@ def optimal_control(
     )
 
 
-def optimal_path(system: System, q: Any, *, u: Any, h: Any, goal: Callable, cost: Callable) -> Optimum:
+def optimal_path(system: System, q: Coordinates, *, u: ArrayLike, h: Scalar, goal: Callable, cost: Callable) -> Optimum:
     """The velocities xi^D = u_k that take the system from q to goal(q) = 0 at least cost(q, u), by (D1) alone.
 
     For cost |u|^2 these are sub-Riemannian geodesics: optimal motions under the constraint, which "should not be
@@ -112,7 +121,7 @@ def optimal_path(system: System, q: Any, *, u: Any, h: Any, goal: Callable, cost
     system = checks.canonical(system).at(q)
     n, m = shapes(system, q)
     if u.shape[1] != m:
-        raise ValueError(f"u has {u.shape[1]} columns and the system {m} free velocities; give one a column.")
+        raise InputError(f"u has {u.shape[1]} columns and the system {m} free velocities; give one a column.")
     stage = Kinematic(cost, goal, system)
     x = _path(stage, h, q, u)
     found = solve(stage, h, q, x, u)
@@ -145,7 +154,7 @@ class Dynamic(Stage):
         return self.actuated(u), State(*self._node(x), xi)
 
     @jax.jit  # traced once for all that needs it
-    def _advanced(self, h: Array, x: Array, w: Array) -> tuple[Array, Any, Array]:
+    def _advance(self, h: Array, x: Array, w: Array) -> tuple[Array, State, Array]:
         """The scheme's residual, the state it advances to, and xi."""
         z = w[: -self.inputs]
         system, state = self.start_of(x, z[: self.rank], w[-self.inputs :])
@@ -156,11 +165,11 @@ class Dynamic(Stage):
         return left, *self.scheme.advance(system, asked, h, z)
 
     def equations(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
-        left, new, _ = self._advanced(h, x, w)
+        left, new, _ = self._advance(h, x, w)
         return jnp.concatenate([left, x1 - jnp.concatenate([new.q, new.p])])
 
     def cost(self, h: Array, x: Array, w: Array, x1: Array) -> Array:
-        _, _, xi = self._advanced(h, x, w)
+        _, _, xi = self._advance(h, x, w)
         middle = (self._node(x)[0] + self._node(x1)[0]) / 2
         return h * self.running(middle, xi, w[-self.inputs :])
 
@@ -186,10 +195,10 @@ class Kinematic(Stage):
         return jnp.asarray(self.target(x))
 
 
-def _inputs(u: Any) -> Array:
+def _inputs(u: ArrayLike) -> Array:
     u = jnp.asarray(u, float)
     if u.ndim != 2 or not u.size:
-        raise ValueError(f"u must have one row a step and one column an input; got shape {u.shape}.")
+        raise InputError(f"u must have one row a step and one column an input; got shape {u.shape}.")
     return u
 
 
@@ -220,4 +229,4 @@ def _path(stage: Kinematic, h: Array, q: Array, u: Array) -> Array:
 
 @partial(jax.jit, compiler_options=ONCE)
 def _velocities(stage: Dynamic, h: Array, x: Array, w: Array) -> Array:
-    return jax.vmap(lambda x, w: stage._advanced(h, x, w)[2])(x, w)
+    return jax.vmap(lambda x, w: stage._advance(h, x, w)[2])(x, w)

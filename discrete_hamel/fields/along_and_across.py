@@ -1,13 +1,14 @@
 """The string's velocity along and across it, with its bracket: [HE] Example 3.2 as it stands, on nodal values."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.fields.string import String
 from discrete_hamel.fields.tension import tension
@@ -93,7 +94,7 @@ class AlongAndAcross(System):
         held = tensions * jnp.diff(z) / self.string.spacing
         return pairs_of(jnp.zeros_like(z).at[:-1].add(held).at[1:].add(-held))
 
-    def state_of(self, q: Any, xi: Any) -> dict:
+    def state_of(self, q: Coordinates, xi: Quasivelocities) -> dict:
         """The q, xi of a String as initial data here."""
         string = self.string
         q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)
@@ -104,19 +105,19 @@ class AlongAndAcross(System):
     def check(self) -> None:
         self.string.check()
         if self.string.rank != self.string.points + 1:
-            raise ValueError("AlongAndAcross is for a string whose ends are free; its front is held. Use String.")
+            raise InputError("AlongAndAcross is for a string whose ends are free; its front is held. Use String.")
 
     def sample(self) -> dict:
         """The sample of the String."""
         start = self.string.sample()
         return {**self.state_of(start["q"], start["xi"]), "h": start["h"]}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string."""
         return [np.asarray(q).reshape(-1, 2)]
 
 
-def _slope(values: Array, ds: Any) -> Array:
+def _slope(values: Array, ds: Array | float) -> Array:
     """Derivative along s of second order: central within, one-sided at the ends."""
     first = (-3 * values[0] + 4 * values[1] - values[2]) / (2 * ds)
     last = (3 * values[-1] - 4 * values[-2] + values[-3]) / (2 * ds)

@@ -5,19 +5,16 @@ there and next to it, so the Jacobian is block tridiagonal. It is found by 3 siz
 apart do not meet, so they share a probe) and eliminated block after block: no dense matrix is ever formed.
 """
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from discrete_hamel.mechanics.newton import MAX_ITERATIONS, SMALL, Report, finished, sane
-
-Linear = Callable[[Array], Array]
+from discrete_hamel.mechanics.newton import SMALL, Equations, Report, implicit, iterated
 
 
-def diagonals(linear: Linear, like: Array) -> tuple[Array, Array, Array]:
+def diagonals(linear: Equations, like: Array) -> tuple[Array, Array, Array]:
     """The lower, main and upper blocks, each (count, size, size), of a block-tridiagonal linear map.
 
     >>> lower, main, upper = diagonals(lambda x: 2 * x - jnp.roll(x, 1).at[0].set(0.0), jnp.zeros((4, 1)))
@@ -51,7 +48,7 @@ def solve(lower: Array, main: Array, upper: Array, right: Array) -> Array:
     def down(carry: tuple, block: tuple) -> tuple:
         above, known = carry
         low, middle, high, r = block
-        both = _eliminated(middle - low @ above, jnp.concatenate([high, (r - low @ known)[:, None]], axis=1))
+        both = _eliminate(middle - low @ above, jnp.concatenate([high, (r - low @ known)[:, None]], axis=1))
         return (both[:, :-1], both[:, -1]), (both[:, :-1], both[:, -1])
 
     def up(below: Array, block: tuple) -> tuple:
@@ -60,12 +57,12 @@ def solve(lower: Array, main: Array, upper: Array, right: Array) -> Array:
         return x, x
 
     first = (jnp.zeros_like(main[0]), jnp.zeros_like(right[0]))
-    reduced: Any
+    reduced: tuple
     _, reduced = lax.scan(down, first, (lower, main, upper, right))
     return lax.scan(up, first[1], reduced, reverse=True)[1]
 
 
-def _eliminated(matrix: Array, right: Array) -> Array:
+def _eliminate(matrix: Array, right: Array) -> Array:
     """matrix^-1 right for a small matrix, unrolled: a library call a block would cost more than the arithmetic."""
     size = len(matrix)
     rows = [jnp.concatenate([matrix[i], right[i]]) for i in range(size)]
@@ -77,7 +74,7 @@ def _eliminated(matrix: Array, right: Array) -> Array:
     return jnp.stack(rows)[:, size:]
 
 
-def root(residual: Linear, guess: Array, sizes: Array | None = None) -> tuple[Array, Report]:
+def root(residual: Equations, guess: Array, sizes: Array | None = None) -> tuple[Array, Report]:
     """z, (count, size), with residual(z) = 0 found from `guess`, and its Report; `newton.root` for neighbours.
 
     `sizes`, one for each of the `size` kinds of unknowns, are what their round-off is relative to: by default the
@@ -89,37 +86,24 @@ def root(residual: Linear, guess: Array, sizes: Array | None = None) -> tuple[Ar
     ([1.414213562373, 1.732050807569], True)
     """
 
-    def tangent_solve(linear: Linear, value: Array) -> Array:
-        return solve(*diagonals(linear, value), value)
-
-    def search(residual: Linear, guess: Array) -> tuple[Array, Array]:
-        z, report = _newton(residual, guess, sizes)
-        return z, jnp.stack([report.converged, report.iterations, report.residual]).astype(guess.dtype)
-
-    z, (converged, iterations, size) = lax.custom_root(residual, guess, search, tangent_solve, has_aux=True)
-    return z, Report(converged > 0, iterations.astype(int), size)
+    return implicit(
+        residual, guess, partial(_newton, sizes=sizes), lambda linear, value: solve(*diagonals(linear, value), value)
+    )
 
 
-def _newton(residual: Linear, guess: Array, sizes: Array | None) -> tuple[Array, Report]:
+def _newton(residual: Equations, guess: Array, sizes: Array | None) -> tuple[Array, Report]:
     number = jnp.finfo(guess.dtype)
     if sizes is None:
         largest = jnp.max(jnp.abs(guess), axis=0)
         sizes = largest + SMALL * jnp.max(largest)
 
-    def iterate(carry: tuple) -> tuple:
-        z, size, _, count = carry
+    def correct(z: Array) -> Array:
         value, linear = jax.linearize(residual, z)
-        correction = solve(*diagonals(linear, z), -value)
-        moved = z + correction
-        scale = jnp.maximum(sizes, jnp.max(jnp.abs(moved), axis=0))  # a guess of zeros has none of its own
-        weights = 1 / (number.eps * (scale + number.tiny**0.25))
-        new = jnp.max((correction * weights[None]) ** 2)
-        return moved, new, finished(size, new), count + 1
+        return solve(*diagonals(linear, z), -value)
 
-    def unfinished(carry: tuple) -> Array:
-        _, _, done, count = carry
-        return ~done & (count < MAX_ITERATIONS)
+    def weigh(z: Array) -> Array:
+        scale = jnp.maximum(sizes, jnp.max(jnp.abs(z), axis=0))  # a guess of zeros has none of its own
+        return (1 / (number.eps * (scale + number.tiny**0.25)))[None]
 
-    start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0))
-    z, size, done, count = lax.while_loop(unfinished, iterate, start)
-    return z, Report(done & sane(size), count, jnp.linalg.norm(residual(z)))
+    z, converged, count, _ = iterated(correct, weigh, jnp.max, guess)
+    return z, Report(converged, count, jnp.linalg.norm(residual(z)))

@@ -1,20 +1,21 @@
 """The geometrically exact planar beam, free, clamped, or with a blade at one end: the flexible Chaplygin sleigh."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.fields.lines import Line
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SE2
 
 
-class Beam(System):
+class Beam(Line, System):
     """A planar beam that bends, shears and stretches (Cosserat, Timoshenko, Reissner): a line of rigid cross-sections.
 
     Coordinates (theta, x, y) of each section, g_k in SE(2). The frame is used on both sides: along the beam as (D1) is
@@ -73,15 +74,9 @@ class Beam(System):
             return np.concatenate([[0, 1, n - 1], np.arange(2, n - 1)]).reshape(-1, 3)
         return np.arange(n).reshape(-1, 3)
 
-    @property
-    def spacing(self) -> Any:
-        """ds, m."""
-        return self.length / (self.points - 1)
-
     def masses(self) -> Array:
         """m_k, kg, of the sections: half at the ends."""
-        whole = jnp.full(self.points, self.mass / (self.points - 1))
-        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
+        return self.lumped(self.mass)
 
     def strains(self, q: Array) -> Array:
         """(kappa, Gamma_1 - 1, Gamma_2) of the pieces between sections."""
@@ -138,14 +133,14 @@ class Beam(System):
     def force(self, q: Array, xi: Array) -> Array:
         return jnp.zeros_like(xi).at[self.of_points[-1, 0]].add(self.moment)
 
-    def straight(self, theta: float = 0.0, place: Any = (0.0, 0.0)) -> np.ndarray:
+    def straight(self, theta: float = 0.0, place: Sequence[float] = (0.0, 0.0)) -> np.ndarray:
         """q of the undeformed beam."""
         s = np.linspace(0.0, float(self.length), self.points)
         return np.column_stack(
             [np.full_like(s, theta), place[0] + s * np.cos(theta), place[1] + s * np.sin(theta)]
         ).ravel()
 
-    def rigid_motion(self, q: Any, omega: float, v1: float, v2: float = 0.0) -> np.ndarray:
+    def rigid_motion(self, q: Array | np.ndarray, omega: float, v1: float, v2: float = 0.0) -> np.ndarray:
         """xi of the beam at q that moves as a body: (omega, v1, v2) of its first section, along and across it."""
         g = np.asarray(q, float).reshape(-1, 3)
         c, s = np.cos(g[0, 0]), np.sin(g[0, 0])
@@ -190,9 +185,9 @@ class Beam(System):
 
     def check(self) -> None:
         if self.points < 2:
-            raise ValueError(f"a beam has at least 2 sections; points is {self.points}.")
+            raise InputError(f"a beam has at least 2 sections; points is {self.points}.")
         if self.blade and self.clamped:
-            raise ValueError("the first section is on a blade or clamped, not both.")
+            raise InputError("the first section is on a blade or clamped, not both.")
         parameters.positive(self, "mass", "length", "gyration", "bending", "stretching", "shearing")
 
     def sample(self) -> dict:
@@ -201,7 +196,7 @@ class Beam(System):
         xi = np.zeros(self.rank) if self.clamped else self.rigid_motion(q, 1.0, 0.5)[: self.rank]
         return {"q": q, "xi": xi, "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The line of the beam, and its sections."""
         g = np.asarray(q, float).reshape(-1, 3)
         width = 2 * float(self.gyration)

@@ -1,7 +1,6 @@
 """The inextensible string that cannot move sideways: [HE] Example 4.1."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import jax
@@ -9,15 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
-from discrete_hamel.fields import maps
-from discrete_hamel.fields.following import across_links, drawn, drawn_along, followed, laid_behind, trailed
+from discrete_hamel.fields.following import Trailing, across_links, drawn, drawn_along, followed, laid_behind, trailed
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
+from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
 
 
-class ConstrainedString(System):
+class ConstrainedString(Trailing, System):
     """A sharp inextensible string on ice: each link's middle moves along the link only, and no link stretches.
 
     Its front end (s = length) goes in the direction `heading`, an angle given as a function of the distance it has
@@ -51,23 +52,9 @@ class ConstrainedString(System):
         links = range(1, self.points)
         return ("xi", "d' - xi", "across", *(f"across{k}" for k in links), *(f"sigma{k}" for k in links))
 
-    @property
-    def spacing(self) -> Any:
-        """ds, m."""
-        return self.length / (self.points - 1)
-
     def masses(self) -> Array:
         """m_k, kg, from the front."""
-        whole = jnp.full(self.points, self.mass / (self.points - 1))
-        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
-
-    def links(self, q: Array) -> Array:
-        """e_k, complex."""
-        return complex_of(q[3:])
-
-    def places(self, q: Array) -> Array:
-        """z_k, complex, from the front."""
-        return trailed(complex_of(q[1:3])[0], self.links(q), self.spacing)
+        return self.lumped(self.mass)
 
     def ahead(self, distance: Array) -> Array:
         """The front's direction after that distance, complex."""
@@ -99,16 +86,13 @@ class ConstrainedString(System):
         links = drawn_along(self.links(q), first, h / self.spacing)
         return jnp.concatenate([q[:1] + step, q[1:3] + h * pairs_of(first[None]), pairs_of(links)])
 
-    def frame(self, q: Array) -> Array:
-        return jax.jacfwd(partial(self.velocity, q))(jnp.zeros(2 * self.points + 1))
-
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return 0.5 * self.masses() @ square(self.moved(q, xi)) + 0.5 * self.mass * xi[1] ** 2
 
     def force(self, q: Array, xi: Array) -> Array:
         return jnp.zeros_like(xi).at[0].set(self.pull)
 
-    def tension(self, q: Any, xi: Any) -> Array:
+    def tension(self, q: Coordinates, xi: Quasivelocities) -> Array:
         """lambda of the links, N, from the front: the reaction to stretching, by the Hamel equations across D.
 
         Of second order in ds where the curvature is continuous, also from the string to the track ahead. Along a run
@@ -116,9 +100,9 @@ class ConstrainedString(System):
         while at a node the links are off by O(h^2) to alternate sides of the front's direction, which is O(h^2 / ds)
         of the tension.
         """
-        return -maps.reactions(self, jnp.asarray(q, float), jnp.asarray(xi, float))[self.points + 1 :]
+        return -jax.jit(hamel.reactions)(self, q, xi)[self.points + 1 :]
 
-    def behind(self, angle: Callable, speed: float, place: Any = (0.0, 0.0)) -> dict:
+    def behind(self, angle: Callable, speed: float, place: ArrayLike = (0.0, 0.0)) -> dict:
         """Initial data q, xi: the string lies behind its front at `place`, its tangent at angle(s), s from its tail.
 
         The speed must be positive: of a string that backs, the tail would be the front. The front goes where the string
@@ -126,7 +110,7 @@ class ConstrainedString(System):
         """
         self.check()
         if not float(speed) > 0:
-            raise ValueError(
+            raise InputError(
                 f"the speed is {float(speed):g}; it must be positive. A string that cannot move sideways follows the "
                 "end that goes ahead, and `heading` tells where the end s = length goes; where the other end goes is "
                 "not determined by that, nor by initial data ([HE] Example 4.1)."
@@ -136,28 +120,25 @@ class ConstrainedString(System):
         return {"q": np.concatenate([[0.0], np.asarray(place, float), links]), "xi": np.array([float(speed)])}
 
     def invariants(self) -> dict[str, Invariant]:
-        def stretch(q: Array, _: Array) -> Array:
-            return jnp.max(jnp.abs(jnp.abs(self.links(q)) - 1.0))
-
         def uneven(q: Array, xi: Array) -> Array:
             speeds = jnp.abs(self.moved(q, xi))
             return jnp.max(speeds) - jnp.min(speeds)
 
         return {
-            "stretch": Invariant(stretch, "exact"),
+            "stretch": Invariant(self.stretch, "exact"),
             "difference of speeds": Invariant(uneven, "exact"),
             "energy": Invariant(lambda q, xi: self.lagrangian(q, xi), "exact"),
         }
 
     def check(self) -> None:
         if self.heading is None:
-            raise ValueError(
+            raise InputError(
                 "the motion of a string that cannot move sideways is not determined by its initial state: it follows "
                 "its front end, z = phi(s + xi t), and phi is unknown ahead of it ([HE] Example 4.1). Give "
                 "heading=, the front's direction (rad) as a function of the distance it has come."
             )
         if self.points < 2:
-            raise ValueError(f"a string has at least 2 points; points is {self.points}.")
+            raise InputError(f"a string has at least 2 points; points is {self.points}.")
         parameters.positive(self, "mass", "length")
 
     def sample(self) -> dict:
@@ -166,6 +147,6 @@ class ConstrainedString(System):
         first = float(self.heading(0.0))
         return {**self.behind(lambda s: first, speed=1.0), "h": float(self.spacing)}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string, from its front."""
         return [drawn(np.asarray(self.places(jnp.asarray(q))))]

@@ -2,13 +2,17 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from discrete_hamel.fields.pairs import square, strung
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.fields.lines import Line
+from discrete_hamel.fields.pairs import complex_of, square, strung
 
 KINK = 1e-6  # rad, between the string at its front and where it goes
 
@@ -73,6 +77,27 @@ def _where(parity: np.ndarray, z: Array) -> Array:
     return lax.complex(z.real, parity * z.imag)
 
 
+class Trailing(Line):
+    """What strings behind a front share: coordinates (one number; x, y of the front; e_1, ..), links pointing ahead."""
+
+    velocity: Callable
+
+    def links(self, q: Array) -> Array:
+        """e_k, complex."""
+        return complex_of(q[3:])
+
+    def places(self, q: Array) -> Array:
+        """z_k, complex, from the front."""
+        return trailed(complex_of(q[1:3])[0], self.links(q), self.spacing)
+
+    def stretch(self, q: Array, _: Array) -> Array:
+        """The largest | |e_k| - 1 |."""
+        return jnp.max(jnp.abs(jnp.abs(self.links(q)) - 1.0))
+
+    def frame(self, q: Array) -> Array:
+        return jax.jacfwd(partial(self.velocity, q))(jnp.zeros(2 * self.points + 1))
+
+
 def laid_behind(angle: Callable, length: float, points: int, ahead: float, goes: str) -> np.ndarray:
     """(Re e_1, Im e_1, ..) of a string with the tangent angle(s), s from its tail, behind a front that goes at `ahead`.
 
@@ -82,7 +107,7 @@ def laid_behind(angle: Callable, length: float, points: int, ahead: float, goes:
     theta = np.array([float(angle(s)) for s in np.linspace(length, 0.0, points)])
     kink = math.remainder(ahead - theta[0], 2 * math.pi)
     if abs(kink) > KINK:
-        raise ValueError(
+        raise InputError(
             f"the string has a kink at its front: it lies at angle(length) = {theta[0]:.6g} rad there and goes at "
             f"{goes} = {ahead:.6g} rad, {kink:.3g} rad to the side. A point that moves sideways is what the "
             "constraint forbids; let the two agree."
@@ -91,11 +116,11 @@ def laid_behind(angle: Callable, length: float, points: int, ahead: float, goes:
     return np.column_stack([np.cos(links), np.sin(links)]).ravel()
 
 
-def trailed(front: Array, links: Array, spacing: Any) -> Array:
+def trailed(front: Array, links: Array, spacing: Array | float) -> Array:
     """The points (complex) behind the front."""
     return strung(front, -spacing * links)
 
 
-def drawn(z: Any) -> np.ndarray:
+def drawn(z: ArrayLike) -> np.ndarray:
     """The points as a polyline."""
     return np.column_stack([np.real(z), np.imag(z)])

@@ -1,11 +1,10 @@
 """The discrete Hamel scheme at linear cost, for the string in the velocities along and across it."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields import banded
 from discrete_hamel.fields.along_and_across import AlongAndAcross
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
@@ -16,7 +15,7 @@ from discrete_hamel.schemes.scheme import Interval, Scheme, State
 REACH = 3  # points that the equations at a point look ahead or back, at most: so many make a block
 
 
-class NeighbourTension(Scheme):
+class NeighbourTension(Scheme[AlongAndAcross, State]):
     """The map of `DiscreteHamel()`, tau = 1/2, for `AlongAndAcross`: O(points) a step, no dense matrix.
 
     The tension acts along the whole string at once. As an unknown of the step, beside the points, it is one more
@@ -34,22 +33,22 @@ class NeighbourTension(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         if not isinstance(system, AlongAndAcross):
-            raise ValueError(
+            raise InputError(
                 f"NeighbourTension is for AlongAndAcross; {type(system).__name__} is for another scheme, "
                 "DiscreteHamel() say."
             )
 
-    def start(self, system: Any, q: Array, xi: Array, h: Array) -> State:
+    def start(self, system: AlongAndAcross, q: Array, xi: Array, h: Array) -> State:
         return State(q, jax.grad(system.lagrangian, 1)(q, xi), xi)
 
-    def guess(self, system: Any, state: State, h: Array) -> Array:
+    def guess(self, system: AlongAndAcross, state: State, h: Array) -> Array:
         """z of an explicit Euler step, and the tension where it starts, in blocks of so many points as `REACH` says."""
         v = system.velocity(state.q, state.xi)
         held = tension(*system.as_string(state.q, v))
         points = jnp.concatenate([(state.q + h * v).reshape(-1, 2), jnp.pad(held, (0, 1))[:, None]], axis=1)
         return jnp.pad(points, ((0, -len(points) % REACH), (0, 0))).reshape(-1, 3 * REACH)
 
-    def residual(self, system: Any, state: State, h: Array, z: Array) -> Array:
+    def residual(self, system: AlongAndAcross, state: State, h: Array, z: Array) -> Array:
         """The rows of each point, next to each other; what fills up the last block is its own equation."""
         table = z.reshape(-1, 3)
         q1, held = _apart(system, z)
@@ -65,13 +64,13 @@ class NeighbourTension(Scheme):
         rows = table.at[:count, :2].set(pairs_of(moved).reshape(-1, 2))
         return rows.at[: count - 1, 2].set(pulled).reshape(z.shape)
 
-    def advance(self, system: Any, state: State, h: Array, z: Array) -> tuple[State, Array]:
+    def advance(self, system: AlongAndAcross, state: State, h: Array, z: Array) -> tuple[State, Array]:
         q1, held = _apart(system, z)
         _, after, (middle, v) = _momenta(system, state, h, q1, held)
         xi = system.quasivelocity(middle, v)
         return State(q1, pairs_of(after), xi), xi
 
-    def step(self, system: Any, state: State, h: Array) -> tuple[State, Interval]:
+    def step(self, system: AlongAndAcross, state: State, h: Array) -> tuple[State, Interval]:
         guess = self.guess(system, state, h)
         q1, held = _apart(system, guess)
         place = jnp.max(jnp.abs(q1))
@@ -82,7 +81,7 @@ class NeighbourTension(Scheme):
         state, xi = self.advance(system, state, h, z)
         return state, Interval(xi, report)
 
-    def velocity(self, system: Any, state: State) -> Array:
+    def velocity(self, system: AlongAndAcross, state: State) -> Array:
         """xi of p = m |t|^2 xi."""
         return state.p / jnp.repeat(_masses(system) * square(system.tangents(state.q)), 2)
 
@@ -91,7 +90,7 @@ class NeighbourTension(Scheme):
         return f"the tension of link {point + 1}" if place == 2 else f"the momentum balance {place} of point {point}"
 
 
-def _momenta(system: Any, state: State, h: Array, q1: Array, held: Array) -> tuple[Array, Array, tuple]:
+def _momenta(system: AlongAndAcross, state: State, h: Array, q1: Array, held: Array) -> tuple[Array, Array, tuple]:
     """(D2): p_k and p_{k+1}, complex; and q and qdot in the middle of the interval."""
     q, v = 0.5 * (state.q + q1), (q1 - state.q) / h
     t, turning = jax.jvp(system.tangents, (q,), (v,))
@@ -102,11 +101,11 @@ def _momenta(system: Any, state: State, h: Array, q1: Array, held: Array) -> tup
     return jnp.conj(t) * mu - kick, jnp.conj(t) * mu + kick, (q, v)
 
 
-def _masses(system: Any) -> Array:
+def _masses(system: AlongAndAcross) -> Array:
     return system.string.masses()
 
 
-def _apart(system: Any, z: Array) -> tuple[Array, Array]:
+def _apart(system: AlongAndAcross, z: Array) -> tuple[Array, Array]:
     """z' as (x_0, y_0, ..), and the tensions."""
     table = z.reshape(-1, 3)[: system.string.points]
     return table[:, :2].ravel(), table[:-1, 2]

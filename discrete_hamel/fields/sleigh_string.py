@@ -1,23 +1,23 @@
 """The Chaplygin sleigh that draws a string: [HE] Example 4.2."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.fields import maps
-from discrete_hamel.fields.following import across_links, drawn, drawn_along, followed, laid_behind, trailed
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.fields.following import Trailing, across_links, drawn, drawn_along, followed, laid_behind, trailed
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
+from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
 from discrete_hamel.systems.sleighs import motions_of_plane, platform
 
 
-class SleighWithString(System):
+class SleighWithString(Trailing, System):
     """A balanced sleigh with an inextensible string tied to its contact point, which cannot move sideways either.
 
     Coordinates (theta; x, y; e_1, .., e_{n-1}): heading, contact point, and the directions ahead of the string's links
@@ -54,23 +54,9 @@ class SleighWithString(System):
         links = range(1, self.points)
         return ("omega", "v", "sideways", *(f"across{k}" for k in links), *(f"sigma{k}" for k in links))
 
-    @property
-    def spacing(self) -> Any:
-        """ds, m."""
-        return self.length / (self.points - 1)
-
     def masses(self) -> Array:
         """m_k, kg, of the string's points from the sleigh."""
-        whole = jnp.full(self.points, self.string_mass / (self.points - 1))
-        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
-
-    def links(self, q: Array) -> Array:
-        """e_k, complex."""
-        return complex_of(q[3:])
-
-    def places(self, q: Array) -> Array:
-        """z_k, complex, from the sleigh."""
-        return trailed(complex_of(q[1:3])[0], self.links(q), self.spacing)
+        return self.lumped(self.string_mass)
 
     def moved(self, q: Array, xi: Array) -> Array:
         """z_k', complex."""
@@ -94,9 +80,6 @@ class SleighWithString(System):
         links = drawn_along(self.links(q), first, h / self.spacing)
         return jnp.concatenate([q[:1] + h * xi[:1], q[1:3] + h * pairs_of(first[None]), pairs_of(links)])
 
-    def frame(self, q: Array) -> Array:
-        return jax.jacfwd(partial(self.velocity, q))(jnp.zeros(2 * self.points + 1))
-
     def lagrangian(self, q: Array, xi: Array) -> Array:
         sleigh = self.inertia * xi[0] ** 2 + self.mass * (xi[1] ** 2 + xi[2] ** 2)
         return 0.5 * (sleigh + self.masses() @ square(self.moved(q, xi)))
@@ -104,14 +87,16 @@ class SleighWithString(System):
     def force(self, q: Array, xi: Array) -> Array:
         return jnp.zeros_like(xi).at[1].set(self.pull)
 
-    def tension(self, q: Any, xi: Any) -> Array:
+    def tension(self, q: Coordinates, xi: Quasivelocities) -> Array:
         """lambda of the links, N, from the sleigh: the reaction to stretching; see `ConstrainedString.tension`."""
-        return -maps.reactions(self, jnp.asarray(q, float), jnp.asarray(xi, float))[self.points :]
+        return -jax.jit(hamel.reactions)(self, q, xi)[self.points :]
 
-    def drawing(self, angle: Callable, omega: float, v: float, theta: float = 0.0, place: Any = (0.0, 0.0)) -> dict:
+    def drawing(
+        self, angle: Callable, omega: float, v: float, theta: float = 0.0, place: ArrayLike = (0.0, 0.0)
+    ) -> dict:
         """Initial data q, xi: the string trails with the tangent angle(s), s from its tail; v is positive."""
         if not float(v) > 0:
-            raise ValueError(
+            raise InputError(
                 f"v is {float(v):g}; it must be positive. A sleigh that pushes its string follows the string's free "
                 "end, and where that goes initial data do not determine ([HE] Example 4.1)."
             )
@@ -122,11 +107,8 @@ class SleighWithString(System):
         }
 
     def invariants(self) -> dict[str, Invariant]:
-        def stretch(q: Array, _: Array) -> Array:
-            return jnp.max(jnp.abs(jnp.abs(self.links(q)) - 1.0))
-
         return {
-            "stretch": Invariant(stretch, "exact"),
+            "stretch": Invariant(self.stretch, "exact"),
             "omega": Invariant(lambda q, xi: xi[0], "exact"),
             "speed": Invariant(lambda q, xi: xi[1], "exact"),
         }
@@ -147,14 +129,14 @@ class SleighWithString(System):
 
     def check(self) -> None:
         if self.points < 2:
-            raise ValueError(f"a string has at least 2 points; points is {self.points}.")
+            raise InputError(f"a string has at least 2 points; points is {self.points}.")
         parameters.positive(self, "mass", "inertia", "string_mass", "length")
 
     def sample(self) -> dict:
         """A straight string drawn into a circle."""
         return {**self.drawing(lambda s: 0.0, omega=1.5, v=1.0), "h": 0.5 * float(self.spacing)}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string, the blade and the platform."""
         q = np.asarray(q)
         return [drawn(np.asarray(self.places(jnp.asarray(q)))), *platform(q[0], q[1], q[2], 0.15)]

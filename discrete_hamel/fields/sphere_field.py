@@ -1,18 +1,20 @@
 """Wave maps into the sphere: a line of unit vectors, each drawn towards its neighbours."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.fields.lines import Line
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
 
 
-class SphereField(System):
+class SphereField(Line, System):
     """A wave map u(s, t) into the unit sphere, u_tt - u_ss = (|u_s|^2 - |u_t|^2) u, on `points` equally spaced in s.
 
     Coordinates: the vectors u_k, 3 redundant numbers each. Quasi-velocities: spatial angular velocities w_k in R^3, so
@@ -33,11 +35,6 @@ class SphereField(System):
         return 3 * self.points
 
     @property
-    def spacing(self) -> Any:
-        """ds."""
-        return self.length / (self.points - 1)
-
-    @property
     def of_points(self) -> np.ndarray:
         """The places in xi of each point's."""
         return np.arange(3 * self.points).reshape(-1, 3)
@@ -46,8 +43,7 @@ class SphereField(System):
 
     def masses(self) -> Array:
         """m_k."""
-        whole = jnp.full(self.points, self.length / (self.points - 1))
-        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
+        return self.lumped(self.length)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         apart = jnp.diff(q.reshape(-1, 3), axis=0)
@@ -76,12 +72,12 @@ class SphereField(System):
         none = jnp.zeros(self.rank)
         return jax.jacfwd(jax.jacfwd(minus_cross, 0), 1)(none, none)
 
-    def moving(self, u: Any, velocity: Any) -> dict:
+    def moving(self, u: ArrayLike, velocity: ArrayLike) -> dict:
         """Initial data q, xi from unit vectors (points, 3) and their velocities, which are tangent to the sphere."""
         u, v = np.asarray(u, float), np.asarray(velocity, float)
         along = np.abs(np.sum(u * v, axis=1))
         if np.max(np.abs(np.sum(u * u, axis=1) - 1)) > 1e-9 or np.max(along) > 1e-9 * max(1.0, np.max(np.abs(v))):
-            raise ValueError(
+            raise InputError(
                 "u must be unit vectors and the velocities tangent to the sphere; |u|^2 is off by "
                 f"{np.max(np.abs(np.sum(u * u, axis=1) - 1)):.1e}, u . velocity by {np.max(along):.1e}."
             )
@@ -111,7 +107,7 @@ class SphereField(System):
 
     def check(self) -> None:
         if self.points < 2:
-            raise ValueError(f"a field has at least 2 points; points is {self.points}.")
+            raise InputError(f"a field has at least 2 points; points is {self.points}.")
         parameters.positive(self, "length")
 
     def sample(self) -> dict:
@@ -120,6 +116,6 @@ class SphereField(System):
         u = np.column_stack([np.cos(2 * s), np.sin(2 * s), np.zeros_like(s)])
         return {**self.moving(u, np.column_stack([0 * s, 0 * s, np.cos(3 * s)])), "h": 0.5 / self.points}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The field's curve on the sphere."""
         return [np.asarray(q).reshape(-1, 3)]

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.fields.ends import Driven, Fixed, Free
+from discrete_hamel.fields.lines import Line
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square, strung
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
@@ -18,7 +20,7 @@ from discrete_hamel.systems._blocks import parameters
 PARALLEL = 1e-12  # sine of the angle between two links below which they are taken for parallel
 
 
-class String(System):
+class String(Line, System):
     """An inextensible string in the plane: `points` masses joined by links of length ds that turn but do not stretch.
 
     Coordinates (x_0, y_0; e_1, .., e_{n-1}): the front end and the links' unit vectors, z_{k+1} = z_k + ds e_{k+1}; and
@@ -43,8 +45,8 @@ class String(System):
     length: float = 1.0  # m
     gravity: float = 0.0  # m/s^2, downwards (-y)
     stiffness: float = 0.0  # N m^2, against bending (B)
-    front: Any = static(default=Free())
-    back: Any = static(default=Free())
+    front: Free | Fixed | Driven = static(default=Free())
+    back: Free | Fixed | Driven = static(default=Free())
 
     @property
     def hung(self) -> bool:
@@ -56,7 +58,7 @@ class String(System):
         return self.points - 1 + (2 if isinstance(self.front, Free) else -2 if self.hung else 0)
 
     @property
-    def clock(self) -> int | None:
+    def clock(self) -> int | None:  # type: ignore[override]
         return 2 * self.points if isinstance(self.front, Driven) else None
 
     @property
@@ -74,15 +76,9 @@ class String(System):
             turning, ends = turning[1:-1], [*ends, "back x'", "back y'"]
         return (*turning, *ends, *stretching, *(["t'"] if self.clock else []))
 
-    @property
-    def spacing(self) -> Any:
-        """ds, m."""
-        return self.length / (self.points - 1)
-
     def masses(self) -> Array:
         """m_k, kg, of the points."""
-        whole = jnp.full(self.points, self.mass / (self.points - 1))
-        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
+        return self.lumped(self.mass)
 
     def links(self, q: Array) -> Array:
         """e_k as complex numbers."""
@@ -148,10 +144,14 @@ class String(System):
 
     def hand(self, t: Array) -> Array:
         """The driven front's velocity at time t."""
-        return jax.jvp(lambda t: jnp.asarray(self.front.path(t), float), (t,), (jnp.ones_like(t),))[1]
+        return jax.jvp(lambda t: jnp.asarray(self.front.path(t), float), (t,), (jnp.ones_like(t),))[1]  # type: ignore[union-attr]
 
     def laid(
-        self, angle: Callable, turning: Callable | None = None, place: Any = (0.0, 0.0), velocity: Any = (0.0, 0.0)
+        self,
+        angle: Callable,
+        turning: Callable | None = None,
+        place: ArrayLike = (0.0, 0.0),
+        velocity: ArrayLike = (0.0, 0.0),
     ) -> dict:
         """Initial data q, xi of the string with the tangent at angle(s), turning at the rate turning(s), 0 <= s <=
         length.
@@ -205,7 +205,7 @@ class String(System):
         first, last = np.asarray(q[2:4]), np.asarray(q[2 * self.points - 2 : 2 * self.points])
         across = float(last[0] * first[1] - last[1] * first[0])
         if abs(across) < PARALLEL:
-            raise ValueError(
+            raise InputError(
                 f"the first and the last link of the string are parallel: they are at {_degrees(first):.6g} and "
                 f"{_degrees(last):.6g} degrees, the sine between them is {across:.1e}. With both ends held their "
                 "turning follows from that of the others only while they are not (a string pulled straight cannot move "
@@ -215,13 +215,13 @@ class String(System):
 
     def check(self) -> None:
         if self.points < 2:
-            raise ValueError(f"a string has at least 2 points; points is {self.points}.")
+            raise InputError(f"a string has at least 2 points; points is {self.points}.")
         if not isinstance(self.front, Free | Fixed | Driven):
-            raise ValueError(f"front is {self.front!r}; it is Free(), Fixed() or Driven(path).")
+            raise InputError(f"front is {self.front!r}; it is Free(), Fixed() or Driven(path).")
         if not isinstance(self.back, Free | Fixed):
-            raise ValueError(f"back is {self.back!r}; it is Free() or Fixed(). A hand drives the front.")
+            raise InputError(f"back is {self.back!r}; it is Free() or Fixed(). A hand drives the front.")
         if self.hung and (isinstance(self.front, Free) or self.points < 4):
-            raise ValueError("a string that is held at one end only has it in front; held at both it needs 4 points.")
+            raise InputError("a string that is held at one end only has it in front; held at both it needs 4 points.")
         parameters.positive(self, "mass", "length")
         parameters.not_negative(self, "stiffness")
 
@@ -229,7 +229,7 @@ class String(System):
         """A bent string, turning."""
         return {**self.laid(lambda s: np.pi * s, lambda s: 2 * np.cos(np.pi * s)), "h": 0.25 / self.points}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string."""
         z = np.asarray(self.places(jnp.asarray(q)))
         return [np.column_stack([z.real, z.imag])]

@@ -1,11 +1,11 @@
 """The string at a cost linear in its points: the tension is the multiplier, from a tridiagonal solve."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields import banded
 from discrete_hamel.fields.ends import Free
 from discrete_hamel.fields.string import String
@@ -13,7 +13,7 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
 
 
-class TridiagonalTension(Scheme):
+class TridiagonalTension(Scheme[String, State]):
     """The discrete Hamel scheme (tau = 1/2) for a String, without its dense frame: O(points) a step.
 
     With N_k, the momentum of all that is beyond link k, the balance (D2) along the link's turning is local, and what it
@@ -35,26 +35,26 @@ class TridiagonalTension(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         if not isinstance(system, String):
-            raise ValueError(
+            raise InputError(
                 f"TridiagonalTension is for an inextensible String; {type(system).__name__} is for DiscreteHamel()."
             )
 
-    def start(self, system: Any, q: Array, xi: Array, h: Array) -> State:
+    def start(self, system: String, q: Array, xi: Array, h: Array) -> State:
         p = _along_frame(system, system.links(q), _beyond(system.masses() * system.moved(q, xi)))
         return State(q, p, xi[: system.rank])
 
-    def guess(self, system: Any, state: State, h: Array) -> Array:
+    def guess(self, system: String, state: State, h: Array) -> Array:
         """n_k of the last interval's velocity."""
         xi = jnp.concatenate([state.xi, system.slip(state.q)])
         beyond = _beyond(system.masses() * system.moved(state.q, xi))[1:]
         return (jnp.conj(system.links(state.q)) * beyond).real
 
-    def residual(self, system: Any, state: State, h: Array, z: Array) -> Array:
+    def residual(self, system: String, state: State, h: Array, z: Array) -> Array:
         """(|e_k'|^2 - 1) / 2."""
         links, _, _ = self._moved(system, state, h, z)
         return 0.5 * (links.real**2 + links.imag**2 - 1.0)
 
-    def _moved(self, system: Any, state: State, h: Array, z: Array) -> tuple[Array, Array, Array]:
+    def _moved(self, system: String, state: State, h: Array, z: Array) -> tuple[Array, Array, Array]:
         """e_k', N_k and z_0' of the interval."""
         links = system.links(state.q)
         first, turning = _parts(system, state.p + 0.5 * h * forces(system, state.q))
@@ -62,7 +62,7 @@ class TridiagonalTension(Scheme):
         velocities = _velocities(system, first, beyond, _hand(system, state.q, 0.5 * h))
         return links + (h / system.spacing) * jnp.diff(velocities), beyond, velocities[0]
 
-    def advance(self, system: Any, state: State, h: Array, z: Array) -> tuple[State, Array]:
+    def advance(self, system: String, state: State, h: Array, z: Array) -> tuple[State, Array]:
         before = system.links(state.q)
         links, beyond, front = self._moved(system, state, h, z)
         middle = 0.5 * (before + links)
@@ -75,7 +75,7 @@ class TridiagonalTension(Scheme):
         xi = self._all(system, end, omega, system.slip(q))
         return State(q, p, xi[: system.rank]), xi
 
-    def step(self, system: Any, state: State, h: Array) -> tuple[State, Interval]:
+    def step(self, system: String, state: State, h: Array) -> tuple[State, Interval]:
         guess = self.guess(system, state, h)[:, None]
         # Round-off of a length, 1, is that much of an impulse; where the string is slack n_k is no larger.
         sizes = jnp.max(jnp.abs(guess)) + system.spacing * jnp.max(system.masses()) / jnp.abs(h)
@@ -83,7 +83,7 @@ class TridiagonalTension(Scheme):
         state, xi = self.advance(system, state, h, z[:, 0])
         return state, Interval(xi, report)
 
-    def velocity(self, system: Any, state: State) -> Array:
+    def velocity(self, system: String, state: State) -> Array:
         """xi at the node: the n_k that keep the links' lengths there, a linear tridiagonal solve."""
         links = system.links(state.q)
         first, turning = _parts(system, state.p)
@@ -96,7 +96,7 @@ class TridiagonalTension(Scheme):
         end = jnp.stack([velocities[0].real, velocities[0].imag])
         return self._all(system, end, omega, system.slip(state.q))
 
-    def _all(self, system: Any, end: Array, omega: Array, slip: Array) -> Array:
+    def _all(self, system: String, end: Array, omega: Array, slip: Array) -> Array:
         """xi from z_0', the links' rates and the slip (which holds z_0' again where the front is held)."""
         if _ends_free(system):
             return jnp.concatenate([end, omega, slip])
@@ -107,18 +107,18 @@ class TridiagonalTension(Scheme):
         return f"the length of link {row + 1}"
 
 
-def forces(system: Any, q: Array) -> Array:
+def forces(system: String, q: Array) -> Array:
     """f_j = -u_j[V] along the free velocities: the front's, then the links' turning. O(points)."""
     return _along_frame(system, system.links(q), _beyond(outer_forces(system, system.places(q))))
 
 
-def outer_forces(system: Any, z: Array) -> Array:
+def outer_forces(system: String, z: Array) -> Array:
     """-dV/dz_k of gravity and stiffness (complex), N: of a point's neighbours, and theirs, only."""
     pull = jax.grad(lambda pairs: -_potential(system, pairs))(_pairs(z))
     return lax.complex(pull[:, 0], pull[:, 1])
 
 
-def tension(system: Any, q: Any, xi: Any) -> Array:
+def tension(system: String, q: Coordinates, xi: Quasivelocities) -> Array:
     """lambda_k, N, of the links of a String at (q, xi): positive where the string is taut.   [HE] Example 3.2
 
         (1/m_{k-1} + 1/m_k) lambda_k - (e_k . e_{k-1}) lambda_{k-1} / m_{k-1} - (e_k . e_{k+1}) lambda_{k+1} / m_k
@@ -138,7 +138,7 @@ def tension(system: Any, q: Any, xi: Any) -> Array:
     return _solved(*tension_rows(system, q, xi))
 
 
-def tension_rows(system: Any, q: Array, xi: Array) -> tuple[Array, Array, Array, Array]:
+def tension_rows(system: String, q: Array, xi: Array) -> tuple[Array, Array, Array, Array]:
     """The equations of `tension`: what lies below, on and above the diagonal, and the right side."""
     links = system.links(q)
     _, omega, _ = system.split(q, xi)
@@ -150,11 +150,11 @@ def tension_rows(system: Any, q: Array, xi: Array) -> tuple[Array, Array, Array,
     return (*_coupling(system, links), right)
 
 
-def _ends_free(system: Any) -> bool:
+def _ends_free(system: String) -> bool:
     return isinstance(system.front, Free)
 
 
-def _potential(system: Any, z: Array) -> Array:
+def _potential(system: String, z: Array) -> Array:
     links = jnp.diff(z, axis=0) / system.spacing
     bending = 0.5 * system.stiffness / system.spacing * jnp.sum(jnp.diff(links, axis=0) ** 2)
     return system.gravity * system.masses() @ z[:, 1] + bending
@@ -169,7 +169,7 @@ def _beyond(momenta: Array) -> Array:
     return jnp.cumsum(momenta[::-1])[::-1]
 
 
-def _along_frame(system: Any, links: Array, beyond: Array) -> Array:
+def _along_frame(system: String, links: Array, beyond: Array) -> Array:
     """The components along the free velocities of what acts on the points, given as sums N_k."""
     turning = system.spacing * (jnp.conj(links) * beyond[1:]).imag
     if _ends_free(system):
@@ -182,14 +182,14 @@ def _along_frame(system: Any, links: Array, beyond: Array) -> Array:
     return (turning + system.spacing * (jnp.conj(links) * reaction).imag)[1:-1]
 
 
-def _parts(system: Any, p: Array) -> tuple[Array, Array]:
+def _parts(system: String, p: Array) -> tuple[Array, Array]:
     """The front's momentum (0 where it is held) and those of the links' turning."""
     if _ends_free(system):
         return lax.complex(p[0], p[1]), p[2:]
     return jnp.zeros((), jnp.result_type(p, jnp.complex64)), jnp.pad(p, 1) if system.hung else p
 
 
-def _mobilities(system: Any) -> Array:
+def _mobilities(system: String) -> Array:
     """1 / m_k, and 0 for an end that is held, however it is pulled."""
     inverse = 1 / system.masses()
     if not _ends_free(system):
@@ -197,7 +197,7 @@ def _mobilities(system: Any) -> Array:
     return inverse.at[-1].set(0.0) if system.hung else inverse
 
 
-def _hand(system: Any, q: Array, ahead: Array) -> Array:
+def _hand(system: String, q: Array, ahead: Array) -> Array:
     """The held front's velocity, so much time ahead of q."""
     if not system.clock:
         return jnp.zeros((), jnp.result_type(q, jnp.complex64))
@@ -205,18 +205,18 @@ def _hand(system: Any, q: Array, ahead: Array) -> Array:
     return lax.complex(x, y)
 
 
-def _velocities(system: Any, first: Array, beyond: Array, hand: Array) -> Array:
+def _velocities(system: String, first: Array, beyond: Array, hand: Array) -> Array:
     """z_k' = (N_k - N_{k+1}) / m_k, and the hand's at a held front."""
     momenta = -jnp.diff(jnp.concatenate([first[None], beyond, jnp.zeros_like(beyond[:1])]))
     return (_mobilities(system) * momenta).at[0].add(hand)
 
 
-def _tensions(system: Any, links: Array, right: Array) -> Array:
+def _tensions(system: String, links: Array, right: Array) -> Array:
     """x with e_k . (difference over link k of (x_{k+1} e_{k+1} - x_k e_k) / m) = -right_k: tridiagonal."""
     return _solved(*_coupling(system, links), right)
 
 
-def _coupling(system: Any, links: Array) -> tuple[Array, Array, Array]:
+def _coupling(system: String, links: Array) -> tuple[Array, Array, Array]:
     free = _mobilities(system)
     aligned = (jnp.conj(links[1:]) * links[:-1]).real * free[1:-1]
     return jnp.concatenate([jnp.zeros(1), -aligned]), free[1:] + free[:-1], jnp.concatenate([-aligned, jnp.zeros(1)])

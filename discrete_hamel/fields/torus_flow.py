@@ -1,12 +1,13 @@
 """An ideal fluid on the torus in finitely many modes, which keeps what Euler's equations keep."""
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 
@@ -55,7 +56,7 @@ class TorusFlow(System):
         """W of the momentum p, the vorticity."""
         return jnp.einsum("i,iab->ab", p, jnp.asarray(matrices(self.size)))
 
-    def casimir(self, power: int) -> Any:
+    def casimir(self, power: int) -> Callable[[Array, Array], Array]:
         """(q, xi) -> tr (i W)^power / N, real."""
 
         def trace(_: Array, xi: Array) -> Array:
@@ -71,7 +72,7 @@ class TorusFlow(System):
 
     def check(self) -> None:
         if self.size < 3 or self.size % 2 == 0:
-            raise ValueError(f"size is {self.size}; su(N) approximates the torus for odd N >= 3.")
+            raise InputError(f"size is {self.size}; su(N) approximates the torus for odd N >= 3.")
 
     def sample(self) -> dict:
         """A shear flow, disturbed."""

@@ -18,6 +18,7 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 
 MAX_SETS = 500  # column sets that are all looked at; beyond, only those that pivoted QR suggests
@@ -62,28 +63,33 @@ class Reflections(Pytree):
     axes: tuple[int, ...] = static()
     signs: tuple[float, ...] = static()
 
-    def _reflect(self, one_forms: Array) -> tuple[Array, Array]:
-        rows, h, left = one_forms, jnp.eye(one_forms.shape[1]), []
-        for r, (axis, sign) in enumerate(zip(self.axes, self.signs, strict=True)):
-            mirror = _unit(rows[r].at[jnp.array(self.axes[:r], int)].set(0.0)).at[axis].add(sign)
-            weight = 2 / (mirror @ mirror)
-            left.append(mirror @ mirror / 4)
-            rows = rows - weight * jnp.outer(rows @ mirror, mirror)
-            h = h - weight * jnp.outer(h @ mirror, mirror)
-        return h, jnp.min(jnp.stack(left))
-
     def frame(self, one_forms: Array) -> Array:
-        h, _ = self._reflect(one_forms)
+        h, _ = reflected(one_forms, self.axes, self.signs)
         dual = jnp.linalg.solve(one_forms @ one_forms.T, one_forms).T
         return jnp.concatenate([h[:, jnp.array(self.free, int)], dual], axis=1)
 
     def fields(self, one_forms: Array) -> Array:
         """u_1..u_m, orthonormal."""
-        return self._reflect(one_forms)[0][:, jnp.array(self.free, int)]
+        return reflected(one_forms, self.axes, self.signs)[0][:, jnp.array(self.free, int)]
 
     def margin(self, one_forms: Array) -> Array:
         """1 where a row points along its sign and axis, 0 where it points the other way and the frame degenerates."""
-        return self._reflect(one_forms)[1]
+        return jnp.min(jnp.stack(reflected(one_forms, self.axes, self.signs)[1]))
+
+
+def reflected(rows: Array, axes: Sequence[int], signs: Sequence[float] | None = None) -> tuple[Array, list[Array]]:
+    """H = H_1 ... H_k, Householder's reflections of the rows, one after another, to -sign_r e_(axis_r), by default with
+    the signs of the rows, which jump where one has no such component; and how far each is from degenerate, 1 at most.
+    """
+    h, left = jnp.eye(rows.shape[1]), []
+    for r, axis in enumerate(axes):
+        unit = _unit(rows[r].at[jnp.array(axes[:r], int)].set(0.0))
+        mirror = unit.at[axis].add(jnp.where(unit[axis] < 0, -1.0, 1.0) if signs is None else signs[r])
+        weight = 2 / (mirror @ mirror)
+        left.append(mirror @ mirror / 4)
+        rows = rows - weight * jnp.outer(rows @ mirror, mirror)
+        h = h - weight * jnp.outer(h @ mirror, mirror)
+    return h, left
 
 
 class Stacked(Pytree):
@@ -156,7 +162,7 @@ def wanted(one_forms: np.ndarray, b: np.ndarray, free: Any, coordinates: Sequenc
     k, size = one_forms.shape
     if isinstance(free, np.ndarray):
         if free.shape != (size - k, size):
-            raise ValueError(
+            raise InputError(
                 f"free(q) must be {size - k} x {size}, one row a velocity wanted, for {size} coordinates with "
                 f"{k} constraints; got shape {free.shape}."
             )
@@ -164,7 +170,7 @@ def wanted(one_forms: np.ndarray, b: np.ndarray, free: Any, coordinates: Sequenc
         return Stacked(tuple(range(size - k)))
     chosen = tuple(_index(one, size, coordinates) for one in free)
     if len(set(chosen)) != len(chosen) or len(chosen) != size - k:
-        raise ValueError(
+        raise InputError(
             f"free = {tuple(free)} must name {size - k} different coordinates: {size} coordinates with {k} constraints "
             f"leave {size - k} velocities free."
         )
@@ -173,14 +179,14 @@ def wanted(one_forms: np.ndarray, b: np.ndarray, free: Any, coordinates: Sequenc
     return Graph(chosen, tuple(i for i in range(size) if i not in chosen))
 
 
-def _index(one: Any, size: int, coordinates: Sequence[str]) -> int:
+def _index(one: int | str, size: int, coordinates: Sequence[str]) -> int:
     if isinstance(one, str):
         if one not in coordinates:
             known = f"its coordinates are {', '.join(coordinates)}" if coordinates else "no coordinates= are named"
-            raise ValueError(f"free asks for the velocity of {one!r}, and {known}.")
+            raise InputError(f"free asks for the velocity of {one!r}, and {known}.")
         return list(coordinates).index(one)
     if isinstance(one, bool) or not isinstance(one, int | np.integer) or not -size <= one < size:
-        raise ValueError(f"free asks for coordinate {one!r}; give names, or indices from 0 to {size - 1}.")
+        raise InputError(f"free asks for coordinate {one!r}; give names, or indices from 0 to {size - 1}.")
     return int(one) % size
 
 
@@ -188,7 +194,7 @@ def _refuse_unsolvable(rows: np.ndarray, one_forms: np.ndarray, names: Sequence[
     """Refuses velocities that A does not leave independent: some combination of A's rows is one of theirs."""
     stacked = np.concatenate([rows, one_forms])
     if not np.all(np.isfinite(rows)):
-        raise ValueError(f"free(q) is not finite at this q: {rows.tolist()}.")
+        raise InputError(f"free(q) is not finite at this q: {rows.tolist()}.")
     lengths = np.linalg.norm(stacked, axis=1)
     lengths[lengths == 0] = 1.0
     left, sizes, _ = np.linalg.svd(stacked / lengths[:, None])
@@ -198,7 +204,7 @@ def _refuse_unsolvable(rows: np.ndarray, one_forms: np.ndarray, names: Sequence[
     weights = weights / weights[np.argmax(np.abs(weights))]
     every = (*names, *(f"row {a} of A(q)" for a in range(len(one_forms))))
     terms = " + ".join(f"{w:.3g} ({name})" for w, name in zip(weights, every, strict=True) if abs(w) > 1e-6)
-    raise ValueError(
+    raise InputError(
         f"the velocities that free asks for do not determine the others at this q: {terms} = 0 to {sizes[-1]:.1e}, so "
         "that they are tied to each other by the constraints. Ask for others, start at another q, or leave free out."
     )
@@ -208,9 +214,9 @@ def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:
     k, coordinates = a.shape
     for name, value in (("A(q)", a), ("b(q)", b)):
         if not np.all(np.isfinite(value)):
-            raise ValueError(f"{name} is not finite at this q: {value.tolist()}.")
+            raise InputError(f"{name} is not finite at this q: {value.tolist()}.")
     if k >= coordinates:
-        raise ValueError(
+        raise InputError(
             f"A(q) has {k} rows for {coordinates} coordinates, which leaves no motion; give fewer constraints."
         )
     norms = np.linalg.norm(a, axis=1)
@@ -228,11 +234,11 @@ def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:
         f"the {k} constraint rows of A(q) are dependent at this q: row {row} is, to {sizes[-1]:.1e}, {said or 'zero'}"
     )
     if abs(b[row] - implied) > DEPENDENT * max(1.0, float(np.max(np.abs(b)))):
-        raise ValueError(
+        raise InputError(
             f"{start}, and the constraints are inconsistent: the others demand {implied:.6g} of it, b(q) says "
             f"{b[row]:.6g}, off by {b[row] - implied:.3g}, so no velocity satisfies all. Correct b, or remove a row."
         )
-    raise ValueError(f"{start}, so it is redundant (wrong rank: {k} rows say less). Remove it, or start at another q.")
+    raise InputError(f"{start}, so it is redundant (wrong rank: {k} rows say less). Remove it, or start at another q.")
 
 
 def _column_sets(one_forms: np.ndarray) -> Sequence[tuple[int, ...]]:

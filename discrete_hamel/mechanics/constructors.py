@@ -5,7 +5,8 @@ and `from_quasivelocities` its field is one of u_{m+1}..u_n and its slip 1; in `
 picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do this to a system that is there already.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Unpack
 
 import jax
@@ -13,10 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes, wanted
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, described
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, described
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System, Wrapper
 
@@ -29,10 +32,10 @@ def from_quasivelocities(
     structure: Callable | None = None,
     slip: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
-    """A system from l(q, xi) and frame(q); force(q, xi) is an n-covector in the frame.
+    """A system from l(q, xi) and frame(q), with structure(q), slip(q) and force(q, xi) as in `System`, if given.
 
     `params`, any pytree, is passed as last argument to each function, so that its values are traced, not baked in.
     Names, units, symmetries, invariants and shapes are given as to all constructors (`description.Words`):
@@ -56,10 +59,10 @@ def from_velocities(
     *,
     slip: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
-    """A system from L(q, qdot) and frame(q); force(q, qdot) is a covector in coordinates.
+    """A system from L(q, qdot), frame(q), its rank and slip(q); force(q, qdot) is a covector in coordinates.
 
     `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes
     are given as to `from_quasivelocities`.
@@ -79,8 +82,8 @@ def from_constraints(
     *,
     b: Callable | None = None,
     force: Callable | None = None,
-    params: Any = None,
-    free: Any = None,
+    params: PyTree = None,
+    free: Callable | Iterable[str | int] | None = None,
     **description: Unpack[Words],
 ) -> System:
     """A system from L(q, qdot) and the constraint A(q) qdot = b(q); its frame is built. force(q, qdot): a covector.
@@ -109,7 +112,7 @@ def from_constraints(
     [1.0, 0.0, 0.5]
     """
     if isinstance(free, str):
-        raise TypeError(f"free is a tuple of names or indices, or a function of q; got {free!r}.")
+        raise InputTypeError(f"free is a tuple of names or indices, or a function of q; got {free!r}.")
     free = free if free is None or callable(free) else tuple(free)
     return FromConstraints(L, A, b, force, params, described(description), free)
 
@@ -127,11 +130,11 @@ class FromQuasivelocities(DescribedSystem):
     rank: int  # type: ignore[misc]
     l_of: Callable
     frame_of: Callable
-    structure_of: Any = static(default=None)
-    slip_of: Any = static(default=None)
-    force_of: Any = static(default=None)
-    params: Any = None
-    description: Any = static(default=NOTHING)
+    structure_of: Callable | None = static(default=None)
+    slip_of: Callable | None = static(default=None)
+    force_of: Callable | None = static(default=None)
+    params: PyTree = None
+    description: Description = static(default=NOTHING)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return _call(self.l_of, self.params, q, xi)
@@ -163,10 +166,10 @@ class FromVelocities(DescribedSystem):
     rank: int  # type: ignore[misc]
     L_of: Callable
     frame_of: Callable
-    slip_of: Any = static(default=None)
-    force_of: Any = static(default=None)
-    params: Any = None
-    description: Any = static(default=NOTHING)
+    slip_of: Callable | None = static(default=None)
+    force_of: Callable | None = static(default=None)
+    params: PyTree = None
+    description: Description = static(default=NOTHING)
 
     def in_velocities(self, q: Array, v: Array) -> Array:
         """L(q, v)."""
@@ -190,18 +193,18 @@ class FromConstraints(DescribedSystem):
 
     L_of: Callable
     A_of: Callable
-    b_of: Any = static(default=None)
-    force_of: Any = static(default=None)
+    b_of: Callable | None = static(default=None)
+    force_of: Callable | None = static(default=None)
     params: Any = None
-    description: Any = static(default=NOTHING)
+    description: Description = static(default=NOTHING)
     free: Any = static(default=None)
     choice: Any = None
     weights: Any = None
 
     @property
-    def rank(self) -> Any:
+    def rank(self) -> int:
         if self.choice is None:
-            raise ValueError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
+            raise InputError("the rank of a system from constraints is known once it is at a point: system.at(q).rank")
         return len(self.choice.free)
 
     def one_forms(self, q: Array) -> Array:
@@ -228,7 +231,7 @@ class FromConstraints(DescribedSystem):
         if self.choice is not None:
             return self
         if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
-            raise ValueError(
+            raise InputError(
                 "the frame of a system from constraints is chosen at a point, by numbers, and this q or a parameter is "
                 "traced by jax (jit, grad or vmap). Choose it first, outside: system = system.at(q0); and inside, "
                 "system.replace(params=...) has other parameters."
@@ -237,10 +240,10 @@ class FromConstraints(DescribedSystem):
         forms = np.asarray(_one_forms(self, probes(np.asarray(q))))
         shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
-            raise ValueError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
+            raise InputError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
         b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_slip(self, q))
         if b.shape != shape[:1]:
-            raise ValueError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
+            raise InputError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
         if self.free is None:
             choice = adapted(forms, b)
         else:
@@ -260,8 +263,8 @@ class FromConstraints(DescribedSystem):
 
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
-        ready: Any = self.at(q)
-        return ready.choice.fields(self._rows(q))
+        ready = self.at(q)
+        return ready.choice.fields(self._rows(q))  # type: ignore[attr-defined]
 
     def components(self, q: Array, v: Array) -> Array:
         """xi^D of a velocity with A v = b, or of a matrix of such columns with A v = 0 if b is none."""
@@ -273,8 +276,8 @@ class FromConstraints(DescribedSystem):
         return self.in_velocities(q, self.frame(q) @ xi)
 
     def frame(self, q: Array) -> Array:
-        ready: Any = self.at(q)
-        return ready.choice.frame(self._rows(q))
+        ready = self.at(q)
+        return ready.choice.frame(self._rows(q))  # type: ignore[attr-defined]
 
     def slip(self, q: Array) -> Array:
         if self.b_of is None:
@@ -288,20 +291,30 @@ class FromConstraints(DescribedSystem):
         return self.choice.margin(self._rows(q))
 
 
+ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
 @jax.jit
 def _slip(system: FromConstraints, q: Array) -> Array:
     return system.slip(q)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _one_forms(system: FromConstraints, q: Array) -> Array:
     return jax.vmap(system.one_forms)(q)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _inertias(system: FromConstraints, q: Array) -> Array:
     """d2L/dv_i dv_i at rest: what a unit of each coordinate weighs."""
-    return jnp.diag(jax.hessian(system.in_velocities, 1)(q, jnp.zeros_like(q)))
+
+    def along(line: Array) -> Array:
+        def slope(v: Array) -> Array:
+            return jax.jvp(lambda v: system.in_velocities(q, v), (v,), (line,))[1]
+
+        return jax.jvp(slope, (jnp.zeros_like(q),), (line,))[1]
+
+    return jax.vmap(along)(jnp.eye(len(q)))
 
 
 def _weights(inertias: np.ndarray) -> Array:
@@ -319,8 +332,8 @@ def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
     return psi.T @ _sized(covector, q, "force(q, qdot)", "coordinate")
 
 
-def _sized(force: Any, like: Array, name: str, each: str) -> Array:
+def _sized(force: ArrayLike, like: Array, name: str, each: str) -> Array:
     force = jnp.asarray(force)
     if force.shape != like.shape:
-        raise ValueError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")
+        raise InputError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")
     return force

@@ -8,10 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypedDict
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.caches import Cache
+from discrete_hamel._support.errors import InputTypeError
 from discrete_hamel.mechanics.system import Invariant, System
 
 
@@ -48,7 +51,7 @@ class Description:
 NOTHING = Description()
 
 
-def described(words: Mapping[str, Any]) -> Description:
+def described(words: Mapping) -> Description:
     """The record of what a constructor was given; what is of another kind is refused.
 
     >>> described({"coordinates": ["x", "y"], "units": {"x": "m"}}).coordinates
@@ -57,16 +60,16 @@ def described(words: Mapping[str, Any]) -> Description:
     known = [field.name for field in dataclasses.fields(Description)]
     for name, value in words.items():
         if name not in known:
-            raise TypeError(f"a system has no {name!r}; what can be said of it is {', '.join(known)}.")
+            raise InputTypeError(f"a system has no {name!r}; what can be said of it is {', '.join(known)}.")
         if name in ("coordinates", "velocities") and (isinstance(value, str) or not _all_are(str, value)):
-            raise TypeError(f"{name} are names, one each, as a tuple of strings; got {value!r}.")
+            raise InputTypeError(f"{name} are names, one each, as a tuple of strings; got {value!r}.")
         if name in ("shapes", "holonomic") and value is not None and not callable(value):
-            raise TypeError(f"{name} is a function of q; got {value!r}.")
+            raise InputTypeError(f"{name} is a function of q; got {value!r}.")
         if name in ("units", "symmetries", "invariants") and not isinstance(value, Mapping):
-            raise TypeError(f"{name} is a dict by name; got {value!r}.")
+            raise InputTypeError(f"{name} is a dict by name; got {value!r}.")
         if name in ("symmetries", "invariants") and not all(callable(one) for one in value.values()):
-            raise TypeError(f"{name} is a dict of functions by name; got {value!r}.")
-    frozen: dict[str, Any] = {
+            raise InputTypeError(f"{name} is a dict of functions by name; got {value!r}.")
+    frozen: dict = {
         name: tuple(value.items()) if isinstance(value, Mapping) else value if callable(value) else tuple(value or ())
         for name, value in words.items()
         if value is not None
@@ -74,13 +77,19 @@ def described(words: Mapping[str, Any]) -> Description:
     return Description(**frozen)
 
 
-def _all_are(kind: type, values: Any) -> bool:
+def _all_are(kind: type, values: Sequence) -> bool:
     return all(isinstance(one, kind) for one in values)
 
 
-def call(function: Callable, params: Any, *arguments: Any) -> Any:
-    """function(*arguments), with the system's params as last argument if it has any."""
-    return function(*arguments) if params is None else function(*arguments, params)
+_staged = Cache(most=200)
+
+
+def call(function: Callable, params: object, *arguments: Any) -> Any:
+    """function(*arguments), with the system's params as last argument if it has any; JAX traces it once a shape."""
+    arguments = arguments if params is None else (*arguments, params)
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(arguments)):
+        function = _staged.kept(function, lambda: jax.jit(function))
+    return function(*arguments)
 
 
 class DescribedSystem(System):
@@ -123,12 +132,12 @@ class DescribedSystem(System):
     def invariants(self) -> dict[str, Invariant]:
         return {name: self._kept(of) for name, of in self._said.invariants}
 
-    def _kept(self, of: Any) -> Invariant:
+    def _kept(self, of: Callable) -> Invariant:
         """As the user declared it: it rests on no method that a subclass could have replaced."""
         function, kept = (of.function, of.kept) if isinstance(of, Invariant) else (of, "continuous")
         return Invariant(partial(self._functions, function), kept, ())
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array) -> list[np.ndarray]:
         """What films draw."""
         if self._said.shapes is None:
             raise AttributeError("no shapes were given", name="shapes", obj=self)

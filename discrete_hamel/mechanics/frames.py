@@ -4,7 +4,6 @@ A frame is a function q -> Psi(q), an N x n matrix whose columns are the fields 
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,35 +12,6 @@ from jax import Array
 
 Frame = Callable[[Array], Array]
 Structure = Callable[[Array], Array]
-
-MANY = 200  # coordinates beyond which nothing that is asked of a system as a whole forms a dense matrix
-
-
-def many(q: Array) -> bool:
-    """Whether a dense N x n matrix is to be avoided."""
-    return q.shape[-1] > MANY
-
-
-def moved(system: Any, q: Array, xi: Array) -> Array:
-    """qdot = Psi(q) xi: with many coordinates by the system's own map `velocity(q, xi)`, where it has one."""
-    own = getattr(system, "velocity", None)
-    return own(q, xi) if many(q) and callable(own) else system.frame(q) @ xi
-
-
-def unmoved(system: Any, q: Array, v: Array) -> Array | None:
-    """xi with Psi(q) xi = v: with many coordinates by the system's own map `quasivelocity(q, v)`; None without one."""
-    if not many(q):
-        return None
-    own = getattr(system, "quasivelocity", None)
-    if callable(own):
-        return own(q, v)
-    if callable(getattr(system, "velocity", None)):
-        raise ValueError(
-            f"v determines xi by frame(q) xi = v, a dense solve with {len(q)} rows, which a system that gives its "
-            f"velocity(q, xi) as a map is to do without. Give xi; or give {type(system).__name__} a method "
-            "quasivelocity(q, v), the inverse of velocity."
-        )
-    return None
 
 
 def left_inverse(psi: Array, velocity: Array) -> Array:
@@ -81,6 +51,19 @@ def coadjoint(frame: Frame, q: Array, xi: Array, momentum: Array) -> Array:
     covector = _pull_up(psi, momentum)
     gradient = jax.grad(lambda point: covector @ (frame(point) @ xi))(q)
     return along_velocity.T @ covector - psi.T @ gradient
+
+
+def coadjoint_by_maps(velocity: Callable, quasivelocity: Callable, q: Array, xi: Array, momentum: Array) -> Array:
+    """The same from the maps xi -> Psi(q) xi and its inverse: no matrix is formed."""
+    covector = jax.grad(lambda v: momentum @ quasivelocity(q, v))(jnp.zeros_like(q))
+    v, along = jax.vjp(lambda point: velocity(point, xi), q)
+    (gradient,) = along(covector)
+
+    def work(eta: Array) -> Array:
+        u, turning = jax.jvp(lambda point: velocity(point, eta), (q,), (v,))
+        return covector @ turning - gradient @ u
+
+    return jax.grad(work)(jnp.zeros_like(xi))
 
 
 def change_frame(frame: Frame, structure: Structure, transition: Frame) -> tuple[Frame, Structure]:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 
 STARTS = 24  # points from which z is searched for, where a velocity is given
@@ -100,7 +101,7 @@ def quasivelocities(system: NonlinearSystem, q: Array, v: Array) -> Array:
     from scipy.optimize import least_squares  # here, as it takes as long to load as JAX
 
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((system, q, v))):
-        raise ValueError("which z gives a velocity is searched for, and these values are traced by jax: give z.")
+        raise InputError("which z gives a velocity is searched for, and these values are traced by jax: give z.")
     draws = np.random.default_rng(0).normal(size=(STARTS, system.rank)) * max(1.0, float(jnp.max(jnp.abs(v))))
     best: Any = None
     for start in [np.zeros(system.rank), *draws]:
@@ -112,7 +113,7 @@ def quasivelocities(system: NonlinearSystem, q: Array, v: Array) -> Array:
         if best.cost < 1e-24 * float(v @ v):
             break
     if best is None:
-        raise ValueError("psi(q, z) is not finite wherever z was looked for; give z.")
+        raise InputError("psi(q, z) is not finite wherever z was looked for; give z.")
     return jnp.asarray(best.x)
 
 

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.typing import ArrayLike
 
-from discrete_hamel.mechanics import frames, gibbs_appell
+from discrete_hamel._support.arrays import Coordinates, Float, Momenta, N, Quasivelocities, Velocities, k, m, m_or_n, n
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -44,41 +45,37 @@ def full(system: System, q: Array, xi: Array) -> Array:
     return xi
 
 
-def _arguments(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[System, Array, Array]:
+def _arguments(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[System, Array, Array]:
     q = jnp.asarray(q, float)
     system = system.at(q)
     return system, q, full(system, q, jnp.asarray(xi, float))
 
 
-def structure(system: System, q: ArrayLike, xi: Any = None) -> Array:  # noqa: ARG001  # one signature for all
+def structure(system: System, q: Coordinates, xi: Quasivelocities | None = None) -> Float[Array, n, n, n]:  # noqa: ARG001  # one signature for all
     """c[k, i, j] of [u_i, u_j] = c^k_ij u_k; xi is not used and only makes the signatures alike.   [HE] 2.3"""
     q = jnp.asarray(q, float)
     return system.at(q).structure(q)
 
 
 @_or(gibbs_appell.momentum)
-def momentum(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+def momentum(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, n]:
     """mu = dl/dxi, all n components, varied before the constraint is imposed.   [HE] (5.5)"""
     system, q, xi = _arguments(system, q, xi)
     return jax.grad(system.lagrangian, 1)(q, xi)
 
 
-def coadjoint(system: System, q: Array, xi: Array, mu: Array) -> Array:
-    """[xi, mu]*_j = c^k_ij xi^i mu_k, n components.   [HE] (5.6)"""
-    if system.brackets_by_autodiff:
-        return frames.coadjoint(system.frame, q, xi, mu)
-    return jnp.einsum("kij,i,k->j", system.structure(q), xi, mu)
-
-
 def _balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
     """mu and F_j = c^k_ij xi^i mu_k + Psi^a_j dl/dq^a + f_j, both for all j = 1..n."""
     gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, xi)
-    along_frame = system.frame(q).T @ gradient
-    return mu, coadjoint(system, q, xi, mu) + along_frame + system.force(q, xi)
+    if system.frame_is_a_map:
+        (along_frame,) = jax.linear_transpose(partial(system.velocity, q), xi)(gradient)
+    else:
+        along_frame = system.frame(q).T @ gradient
+    return mu, system.coadjoint(q, xi, mu) + along_frame + system.force(q, xi)
 
 
 @_or(gibbs_appell.balance)
-def balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
+def balance(system: System, q: Float[Array, N], xi: Float[Array, m_or_n]) -> tuple[Float[Array, m], Float[Array, m]]:
     """(mu_j, F_j) for j = 1..m, the two sides of (H) d/dt mu_j = F_j; what the schemes discretise."""
     xi = full(system, q, xi)
     if system.in_velocities is not None:
@@ -99,7 +96,7 @@ def _balance_in_velocities(system: System, q: Array, xi: Array) -> tuple[Array, 
     return fields.T @ covector, fields.T @ slope + turned.T @ covector + system.force(q, xi)[:m]
 
 
-def hamel_force(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+def hamel_force(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, m]:
     """F_j = c^k_ij xi^i mu_k + Psi^a_j dl/dq^a + f_j, j = 1..m.   (H); [HE] (2.2), (4.4); [QS] (3.4)
 
     >>> import discrete_hamel as dh
@@ -111,7 +108,7 @@ def hamel_force(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
 
 
 @_or(gibbs_appell.energy)
-def energy(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+def energy(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, ()]:
     """E = <mu, xi> - l."""
     system, q, xi = _arguments(system, q, xi)
     value, mu = jax.value_and_grad(system.lagrangian, 1)(q, xi)
@@ -119,7 +116,7 @@ def energy(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
 
 
 @_or(gibbs_appell.inertia)
-def inertia(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+def inertia(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, m, m]:
     """M_ij = d mu_i / d xi^j on D, m x m: what must be regular for the motion to be determined."""
     system, q, xi = _arguments(system, q, xi)
     return jax.jacfwd(lambda free: momentum_on_d(system, q, free))(xi[: system.rank])
@@ -136,14 +133,14 @@ def momentum_on_d(system: System, q: Array, free: Array) -> Array:
 
 
 @_or(gibbs_appell.vector_field)
-def vector_field(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[Array, Array]:
+def vector_field(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Float[Array, N], Float[Array, n]]:
     """(qdot, xidot) of (H) d/dt mu_j = F_j, qdot = Psi xi, xi^U = b(q), each with all its components.
 
     [HE] (4.4); [QS] (3.4)
     """
     system, q, xi = _arguments(system, q, xi)
     free = xi[: system.rank]
-    velocity = system.frame(q) @ xi
+    velocity = system.velocity(q, xi)
     _, force = balance(system, q, free)
     mass = jax.jacfwd(partial(momentum_on_d, system, q))(free)
     _, drift = jax.jvp(lambda point: momentum_on_d(system, point, free), (q,), (velocity,))
@@ -152,7 +149,7 @@ def vector_field(system: System, q: ArrayLike, xi: ArrayLike) -> tuple[Array, Ar
 
 
 @_or(gibbs_appell.reactions)
-def reactions(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+def reactions(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, k]:
     """lambda_a of d/dt dL/dqdot - dL/dq = f + lambda_a A^a, n - m components: a force, not an impulse.
 
     A^a are the one-forms with xi^{m+a} = A^a(q) qdot (for `from_constraints` the user's own rows), so that
@@ -166,32 +163,24 @@ def reactions(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
 
 
 @_or(gibbs_appell.velocities)
-def velocities(system: System, q: ArrayLike, xi: ArrayLike) -> Array:
+def velocities(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, N]:
     """qdot = Psi(q) xi."""
     system, q, xi = _arguments(system, q, xi)
-    return frames.moved(system, q, xi)
+    return system.velocity(q, xi)
 
 
 @_or(gibbs_appell.quasivelocities)
-def quasivelocities(system: System, q: ArrayLike, v: ArrayLike) -> Array:
+def quasivelocities(system: System, q: Coordinates, v: Velocities) -> Float[Array, n]:
     """xi with Psi(q) xi = v, n components.
 
     Where the fields are dependent as vectors (advected coordinates) no v determines all of xi: then the one that
     satisfies the constraint, xi^U = b(q), is meant.
     """
     q, v = jnp.asarray(q, float), jnp.asarray(v, float)
-    system = system.at(q)
-    own = frames.unmoved(system, q, v)
-    if own is not None:
-        return own
-    psi = system.frame(q)
-    if system.brackets_by_autodiff:
-        return frames.left_inverse(psi, v)
-    m, slip = system.rank, system.slip(q)
-    return jnp.concatenate([frames.left_inverse(psi[:, :m], v - psi[:, m:] @ slip), slip])
+    return system.at(q).quasivelocity(q, v)
 
 
-def nodal_velocity(system: System, q: ArrayLike, p: ArrayLike, guess: Any = None) -> Array:
+def nodal_velocity(system: System, q: Coordinates, p: Momenta, guess: Momenta | None = None) -> Float[Array, n]:
     """xi at a node, from its (q, p): mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components.   (D2); [HE] (5.6)
 
     It is not the velocity xi_{k,k+1} of the interval before or after, which belongs to the middle and is off by h/2.
@@ -210,7 +199,7 @@ def nodal_velocity(system: System, q: ArrayLike, p: ArrayLike, guess: Any = None
     start = jnp.zeros_like(p) if guess is None else jnp.asarray(guess, float)
     xi, off = _nodal(system.at(q), q, p, start)
     if not isinstance(off, jax.core.Tracer) and not bool(jnp.isfinite(off)):
-        raise ValueError(
+        raise InputError(
             f"no xi with mu(q, xi) = p = {p.tolist()} was found at q = {q.tolist()} from the guess {start.tolist()}: "
             "give one nearer by, such as state.xi, or a p that the Lagrangian can have."
         )

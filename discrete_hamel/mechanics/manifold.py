@@ -1,12 +1,12 @@
 """Redundant coordinates: the manifold g(q) = 0 on which they lie, how far a point is off it, and the nearest on it."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.scipy.sparse.linalg import cg
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import floats
 from discrete_hamel.mechanics.system import System
 
@@ -25,7 +25,7 @@ def off_manifold(system: System, q: Array) -> Array:
     return jnp.max(jnp.abs(system.holonomic(q)), initial=0.0)
 
 
-def project(system: System, q: Any, xi: Any) -> tuple[Array, Array]:
+def project(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Array, Array]:
     """(q, xi) on the constraints: q where g(q) = 0, to round-off, and xi with all n components, xi^U = b(q).
 
     q moves by Gauss' and Newton's iteration q - G^T (G G^T)^{-1} g, G = Dg, to the point of the manifold that is
@@ -37,20 +37,20 @@ def project(system: System, q: Any, xi: Any) -> tuple[Array, Array]:
     >>> [round(float(a), 3) for a in q], xi.shape                              # 1 / 1.3 of it
     ([0.231, 0.308, -0.923], (3,))
     """
-    q, xi = floats("q", q), floats("xi", xi)
-    system = system.at(q)
-    given, q = q, nearest(system, q)
-    if not isinstance(q, jax.core.Tracer) and not float(_off(system, q)) <= slack(q):
-        raise ValueError(
+    given, velocity = floats("q", q), floats("xi", xi)
+    system = system.at(given)
+    near = nearest(system, given)
+    if not isinstance(near, jax.core.Tracer) and not float(_off(system, near)) <= slack(near):
+        raise InputError(
             f"Gauss' and Newton's iteration finds no point near q = {given.tolist()} that satisfies what "
             f"{type(system).__name__} asks of its redundant coordinates, holonomic(q) = 0; start nearer."
         )
-    slip = system.slip(q)
-    if len(xi) not in (system.rank, system.rank + len(slip)):
-        raise ValueError(
-            f"xi has {len(xi)} components; it needs the {system.rank} free ones or all {system.rank + len(slip)}."
+    slip = system.slip(near)
+    if len(velocity) not in (system.rank, system.rank + len(slip)):
+        raise InputError(
+            f"xi has {len(velocity)} components; it needs the {system.rank} free ones or all {system.rank + len(slip)}."
         )
-    return q, jnp.concatenate([xi[: system.rank], jnp.asarray(slip, q.dtype)])
+    return near, jnp.concatenate([velocity[: system.rank], jnp.asarray(slip, near.dtype)])
 
 
 @jax.jit
@@ -86,13 +86,13 @@ def refuse_off_manifold(system: System, q: Array) -> None:
     else:
         shown = f", {[float(f'{a:.12g}') for a in there]}" if len(q) <= 16 else ""
         aim = f"The nearest point that does is {apart:.3g} away{shown}: dh.project(system, q, xi) gives it"
-    raise ValueError(
+    raise InputError(
         f"the initial q is off the holonomic constraints of {type(system).__name__}'s redundant coordinates, "
         f"holonomic(q) = 0, by {float(off):.3g}. {aim}."
     )
 
 
-def slack(q: Any) -> float:
+def slack(q: Array) -> float:
     """How far off an initial q of this precision may be."""
     return max(ON_MANIFOLD, 64 * float(jnp.finfo(q.dtype).eps))
 

@@ -1,13 +1,15 @@
 """One small nonlinear solve: Newton with an autodiff Jacobian -> root, Report."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.pytrees import Pytree
+
+Equations = Callable[[Array], Array]
 
 MAX_ITERATIONS = 50
 NEGLIGIBLE = 1e-3  # of a round-off unit: what is left out has one sign step after step, so it would add up
@@ -26,34 +28,42 @@ class Report(Pytree):
 
 
 def root(
-    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
+    residual: Equations, guess: Array, negligible: float = NEGLIGIBLE, beside: Scalar = 0.0
 ) -> tuple[Array, Report]:
     """z with residual(z) = 0, found from `guess`, and its Report; `negligible` is what may be left out (`finished`).
 
     `beside` is the size of other numbers that the residual rounds off: what z are changes of.
-
-    Differentiable in both modes with respect to whatever `residual` closes over, by the implicit function
-    theorem: the iterations are never differentiated.
 
     >>> z, report = root(lambda z: z**2 - 2.0, jnp.array([1.0]))
     >>> round(float(z[0]), 12), bool(report.converged)
     (1.414213562373, True)
     """
 
-    def tangent_solve(linear: Callable[[Array], Array], value: Array) -> Array:
-        return jnp.linalg.solve(jax.jacfwd(linear)(jnp.zeros_like(value)), value)
+    return implicit(residual, guess, lambda residual, guess: newton(residual, guess, negligible, beside), _dense)
 
-    def solve(residual: Callable[[Array], Array], guess: Array) -> tuple[Array, Array]:
-        z, report = newton(residual, guess, negligible, beside)
+
+def implicit(residual: Equations, guess: Array, search: Callable, solve: Callable) -> tuple[Array, Report]:
+    """What `search(residual, guess)` finds, a root and its Report, with derivatives by the implicit function theorem.
+
+    It is differentiable in both modes with respect to whatever `residual` closes over; the iterations never are
+    differentiated. `solve(linear, value)` is the x with linear(x) = value.
+    """
+
+    def searched(residual: Equations, guess: Array) -> tuple[Array, Array]:
+        z, report = search(residual, guess)
         return z, jnp.stack([report.converged, report.iterations, report.residual]).astype(guess.dtype)
 
     # custom_root differentiates what it returns beside the root, so that goes through it as floats.
-    z, (converged, iterations, size) = lax.custom_root(residual, guess, solve, tangent_solve, has_aux=True)
+    z, (converged, iterations, size) = lax.custom_root(residual, guess, searched, solve, has_aux=True)
     return z, Report(converged > 0, iterations.astype(int), size)
 
 
+def _dense(linear: Equations, value: Array) -> Array:
+    return jnp.linalg.solve(jax.jacfwd(linear)(jnp.zeros_like(value)), value)
+
+
 def newton(
-    residual: Callable[[Array], Array], guess: Array, negligible: float = NEGLIGIBLE, beside: Any = 0.0
+    residual: Equations, guess: Array, negligible: float = NEGLIGIBLE, beside: Scalar = 0.0
 ) -> tuple[Array, Report]:
     """Newton's iteration, ended by `finished`; what round-off is, it takes from the guess and what came of it.
 
@@ -61,22 +71,15 @@ def newton(
     """
     jacobian = jax.jacfwd(lambda z: (residual(z),) * 2, has_aux=True)
 
-    def iterate(carry: tuple) -> tuple:
-        z, size, _, count, _ = carry
+    def correct(z: Array) -> Array:
         j, r = jacobian(z)
-        correction = jnp.linalg.solve(j, -r)
-        moved = z + correction
-        largest = jnp.maximum(jnp.abs(guess), jnp.abs(moved))  # a guess of zeros has no scale of its own
-        weights = units(largest, jnp.sum(largest) + beside)
-        new = jnp.sum((correction * weights) ** 2)
-        return moved, new, finished(size, new, negligible), count + 1, weights
+        return jnp.linalg.solve(j, -r)
 
-    def unfinished(carry: tuple) -> Array:
-        _, _, done, count, _ = carry
-        return ~done & (count < MAX_ITERATIONS)
+    def weigh(z: Array) -> Array:
+        largest = jnp.maximum(jnp.abs(guess), jnp.abs(z))  # a guess of zeros has no scale of its own
+        return units(largest, jnp.sum(largest) + beside)
 
-    start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0), jnp.zeros_like(guess))
-    z, size, done, count, weights = lax.while_loop(unfinished, iterate, start)
+    z, converged, count, weights = iterated(correct, weigh, jnp.sum, guess, negligible)
     # Derivatives may be overridden, and corrections small for that: what is left of the equations themselves decides,
     # beside what they change by when the unknowns move by so many units of round-off, each by another share of them.
     index = jnp.arange(len(guess))
@@ -84,7 +87,33 @@ def newton(
     left, above, below = lax.map(residual, jnp.stack([z, z + astray, z - astray]))
     rounding = jnp.fmax(jnp.abs(above - left), jnp.abs(below - left))  # beyond one of them may be no number
     solved = jnp.all(jnp.abs(left) <= 2 * rounding)
-    return z, Report(done & sane(size) & solved, count, jnp.linalg.norm(left))
+    return z, Report(converged & solved, count, jnp.linalg.norm(left))
+
+
+def iterated(
+    correct: Callable, weigh: Callable, total: Callable, guess: Array, negligible: float = NEGLIGIBLE
+) -> tuple[Array, Array, Array, Array]:
+    """z + correct(z) again and again until `finished`: z, whether it converged, the iterations, and the weights there.
+
+    `weigh(z)` multiplies a correction to count it in units of round-off; `total` makes one number of their squares.
+    """
+
+    def iterate(carry: tuple) -> tuple:
+        z, size, _, count, _ = carry
+        correction = correct(z)
+        moved = z + correction
+        weights = weigh(moved)
+        new = total((correction * weights) ** 2)
+        return moved, new, finished(size, new, negligible), count + 1, weights
+
+    def unfinished(carry: tuple) -> Array:
+        _, _, done, count, _ = carry
+        return ~done & (count < MAX_ITERATIONS)
+
+    none = jnp.zeros_like(jax.eval_shape(weigh, guess))
+    start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0), none)
+    z, size, done, count, weights = lax.while_loop(unfinished, iterate, start)
+    return z, done & sane(size), count, weights
 
 
 def units(guess: Array, total: Array) -> Array:

@@ -12,8 +12,10 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
+from discrete_hamel._support.arrays import Coordinates, PyTree, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Words, described
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, described
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.newton import newton
 from discrete_hamel.mechanics.system import System
@@ -51,7 +53,7 @@ class NonlinearSystem(System):
         """Non-conservative force, a covector in coordinates."""
         return jnp.zeros_like(v)
 
-    def z_of(self, q: Array, v: Array) -> Any:  # noqa: ARG002
+    def z_of(self, q: Array, v: Array) -> Array | None:  # noqa: ARG002
         """z with psi(q, z) = v in closed form, or None, and it is searched for."""
         return None
 
@@ -61,7 +63,7 @@ class NonlinearSystem(System):
 
     def frame(self, q: Array) -> NoReturn:  # noqa: ARG002
         """Refused: velocities that are not linear in z have no frame."""
-        raise ValueError(
+        raise InputError(
             f"{type(self).__name__} has velocities qdot = psi(q, z) and no frame, which is what is asked for here. "
             "Take a scheme that needs none: NonlinearMidpoint(), Gauss(s), EnergyExact() or RungeKutta4(). If psi is "
             "linear in z after all, dh.as_linear(system, q) is the ordinary system, for every scheme."
@@ -75,7 +77,7 @@ class NonlinearSystem(System):
 def need_frame(system: System, what: str, instead: str) -> None:
     """Refuses a system whose constraints are not linear in the velocities."""
     if isinstance(system, NonlinearSystem):
-        raise ValueError(
+        raise InputError(
             f"{what} needs a frame, and the constraints of {type(system).__name__} are nonlinear; {instead}."
         )
 
@@ -86,10 +88,10 @@ def nonlinear(
     m: int,
     *,
     force: Callable | None = None,
-    params: Any = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> NonlinearSystem:
-    """A system from L(q, qdot) and velocities qdot = psi(q, z), z in R^m; force(q, qdot) is a covector in coordinates.
+    """A system from L(q, qdot) and velocity(q, z) = qdot, z in R^m; force(q, qdot) is a covector in coordinates.
 
     `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes are
     given as to `from_quasivelocities`, z in the place of xi.   [BE] Theorem 1
@@ -106,9 +108,9 @@ def nonlinear(
 
 
 def from_nonlinear_constraints(
-    L: Callable, C: Callable, *, force: Callable | None = None, params: Any = None, **description: Unpack[Words]
+    L: Callable, C: Callable, *, force: Callable | None = None, params: PyTree = None, **description: Unpack[Words]
 ) -> NonlinearSystem:
-    """A system from L(q, qdot) and constraints C(q, qdot) = 0 with independent rows.
+    """A system from L(q, qdot), force(q, qdot) and constraints C(q, qdot) = 0 with independent rows.
 
     z are coordinates on the constraint, chosen at the initial state (q, v): z = T^T (v - v_0), T an orthonormal basis
     of the velocities tangent to it there, and psi(q, z) is the point of the constraint above, found by Newton's method
@@ -131,9 +133,9 @@ class FromNonlinear(DescribedSystem, NonlinearSystem):
     rank: int  # type: ignore[misc]
     L_of: Callable
     velocity_of: Callable
-    force_of: Any = static(default=None)
-    params: Any = None
-    description: Any = static(default=NOTHING)
+    force_of: Callable | None = static(default=None)
+    params: PyTree = None
+    description: Description = static(default=NOTHING)
 
     def lagrangian(self, q: Array, v: Array) -> Array:
         return _call(self.L_of, self.params, q, v)
@@ -166,18 +168,18 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
 
     L_of: Callable
     C_of: Callable
-    force_of: Any = static(default=None)
-    params: Any = None
-    description: Any = static(default=NOTHING)
+    force_of: Callable | None = static(default=None)
+    params: PyTree = None
+    description: Description = static(default=NOTHING)
     chart: Any = None
 
     @property
-    def rank(self) -> Any:
+    def rank(self) -> int:
         return self._chart().tangent.shape[1]
 
     def _chart(self) -> Chart:
         if self.chart is None:
-            raise ValueError(
+            raise InputError(
                 "the coordinates z of a system from nonlinear constraints are chosen at a state (q, v): start the run "
                 "with v=, or take system.around(q, v) first (outside jit, grad and vmap)."
             )
@@ -188,10 +190,10 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
         value = _call(self.C_of, self.params, q, v)
         return jnp.stack([jnp.asarray(row, float) for row in value]) if isinstance(value, list | tuple) else value
 
-    def around(self, q: Any, v: Any) -> "FromNonlinearConstraints":
+    def around(self, q: Coordinates, v: Velocities) -> "FromNonlinearConstraints":
         """The system with coordinates z about the state (q, v), where z = 0; a state off the constraint is refused."""
         if any(isinstance(a, jax.core.Tracer) for a in (q, v)):
-            raise ValueError("the coordinates z are chosen at a state, and this one is traced by jax: choose outside.")
+            raise InputError("the coordinates z are chosen at a state, and this one is traced by jax: choose outside.")
         return self.replace(chart=chart_at(self.constraint, jnp.asarray(q, float), jnp.asarray(v, float)))
 
     def lagrangian(self, q: Array, v: Array) -> Array:
@@ -233,7 +235,7 @@ def chart_at(constraint: Callable, q: Array, v: Array) -> Chart:
     """The chart about (q, v), or a sentence with the row that forbids it."""
     shape = jax.eval_shape(constraint, q, v).shape
     if len(shape) != 1 or not 1 <= shape[0] < len(v):
-        raise ValueError(
+        raise InputError(
             f"C(q, v) must return one number a constraint, 1 to {len(v) - 1} of them for {len(v)} velocities; "
             f"got shape {shape}."
         )
@@ -241,7 +243,7 @@ def chart_at(constraint: Callable, q: Array, v: Array) -> Chart:
     for name, a in (("C(q, v)", value), ("the derivative of C(q, v) by v", slopes)):
         if not np.all(np.isfinite(a)):
             row = int(np.argwhere(~np.isfinite(a))[0][0])
-            raise ValueError(f"{name} is not finite in row {row} at q = {q.tolist()}, v = {v.tolist()}.")
+            raise InputError(f"{name} is not finite in row {row} at q = {q.tolist()}, v = {v.tolist()}.")
     _refuse_off(value, slopes, np.asarray(v))
     _refuse_dependent(slopes, np.asarray(q), np.asarray(v))
     return Chart(v, jnp.asarray(np.linalg.svd(slopes)[2][len(value) :].T))
@@ -257,11 +259,11 @@ def _refuse_off(value: np.ndarray, slopes: np.ndarray, v: np.ndarray) -> None:
     left = value + slopes @ change
     if np.max(np.abs(left)) > 0.1 * np.max(np.abs(value)):
         row = int(np.argmax(np.abs(left)))
-        raise ValueError(
+        raise InputError(
             f"the constraints contradict each other here: no small change of the velocity makes all rows vanish; row "
             f"{row} stays at {left[row]:.3g} (C = {np.round(value, 9).tolist()}). Remove or correct a row."
         )
-    raise ValueError(
+    raise InputError(
         f"the initial velocity is off the constraint: row {worst} of C(q, v) is {value[worst]:.6g} and must be 0. The "
         f"nearest admissible velocity is about {np.round(v + change, 9).tolist()}."
     )
@@ -272,7 +274,7 @@ def _refuse_dependent(slopes: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
     sizes = np.linalg.norm(slopes, axis=1)
     flat = sizes <= DEPENDENT * max(float(np.max(sizes)), float(np.linalg.norm(v)), 1e-300)
     if np.any(flat):
-        raise ValueError(
+        raise InputError(
             f"this state is singular: the derivative of row {int(np.flatnonzero(flat)[0])} of C(q, v) by v vanishes "
             f"{where}, so the velocities allowed have no tangent there (branches of the constraint meet: a "
             "transitional state), and the motion is not determined. Start on one branch, or write each branch as a "
@@ -281,7 +283,7 @@ def _refuse_dependent(slopes: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
     _, r, order = qr((slopes / sizes[:, None]).T, mode="economic", pivoting=True)
     left = np.abs(np.diag(r))
     if left[-1] <= DEPENDENT * left[0]:
-        raise ValueError(
+        raise InputError(
             f"the {len(slopes)} rows of C(q, v) have dependent derivatives {where}: row {order[len(left) - 1]} adds, "
             f"to {left[-1]:.1e}, nothing to the others (wrong rank: {int(np.sum(left > DEPENDENT * left[0]))} of "
             f"{len(slopes)}). Remove it if it is redundant; if not, this state is singular: start at another."

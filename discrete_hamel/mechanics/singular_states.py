@@ -3,14 +3,13 @@
 No motion is determined there. They are refused at the start of a run, and found at and between its nodes.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.errors import FrameDegenerates, RunFailed, SingularState
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import FrameDegenerates, InputError, RunFailed, SingularState
 from discrete_hamel.mechanics.gibbs_appell import directions, inertia, vector_field
 from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -28,12 +27,12 @@ def refuse_singular(system: NonlinearSystem, q: Array, z: Array) -> None:
     psi_z = np.asarray(directions(system, q, z))
     lost = _lost_direction(psi_z)
     if lost is not None:
-        raise ValueError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
+        raise InputError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
     mass = np.asarray(inertia(system, q, z))
     scale = np.sqrt(np.abs(np.diag(mass)))
     scale[scale == 0] = 1.0
     if _lost_direction(mass / np.outer(scale, scale)) is not None:
-        raise ValueError(
+        raise InputError(
             "the Lagrangian is degenerate on the constraint: psi_z^T L_vv psi_z is singular at q = "
             f"{np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}, so zdot is not determined. Add the missing mass."
         )
@@ -49,7 +48,7 @@ def _lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     return None if full else right[-1] / scale
 
 
-def _sentence(system: NonlinearSystem, psi_z: np.ndarray, lost: np.ndarray, q: Any, z: Any) -> str:
+def _sentence(system: NonlinearSystem, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: Array) -> str:
     names = system.velocities
     lost = lost / np.max(np.abs(lost))
     words = [f"{w:.3g} {names[i] if i < len(names) else f'z[{i}]'}" for i, w in enumerate(lost) if abs(w) > 1e-3]
@@ -126,7 +125,9 @@ _CHART_ENDS = (
 )
 
 
-def _encounter(system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndarray, near: float) -> Any:
+def _encounter(
+    system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndarray, near: float
+) -> tuple[float, str] | None:
     """Where between two nodes the least singular value of psi_z, scaled, is smallest, and the sentence about the state
     there; None if that value is not below `near`.
     """
@@ -146,7 +147,7 @@ def _encounter(system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndar
     return where, _sentence(system, there, np.linalg.svd(there)[2][-1] / scale[0], at_q, at_z)
 
 
-def explained(system: NonlinearSystem, q: Any, z: Any, h: float, where: str) -> RunFailed | None:
+def explained(system: NonlinearSystem, q: ArrayLike, z: ArrayLike, h: float, where: str) -> RunFailed | None:
     """The failure of a step that Newton's method could not solve, where a singular state or the chart is the reason."""
     q, z = jnp.asarray(q), jnp.asarray(z)
     if isinstance(system, FromNonlinearConstraints):

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import frames
 
@@ -45,27 +46,18 @@ def overridden(system_class: type, base: type) -> set[str]:
     return own - DESCRIPTION - {field.name for field in dataclasses.fields(base)}
 
 
-# What decides how a system moves; a family's further parts (a shape, moments) are read where they are used.
-MECHANICS = frozenset(("rank", "lagrangian", "frame", "structure", "slip", "force"))
-ENERGIES = frozenset(("kinetic_energy", "potential_energy", "_energies"))
-
-
-def contact_law(system: Any) -> Callable[[Array, Array], Array] | None:
-    """`contact_force(q, xi)` of a system that has one, unless a subclass has changed the forces behind it."""
-    owner = next((one for one in type(system).__mro__ if "contact_force" in vars(one)), None)
-    if owner is None or overridden(type(system), owner) & (MECHANICS | ENERGIES):
-        return None
-    return system.contact_force
+# Who says one of the names on the right anew loses what its base had said of the one on the left.
+MAPS = {"velocity": ("frame",), "quasivelocity": ("frame", "velocity"), "coadjoint": ("frame", "velocity", "structure")}
 
 
 def _inherited(declare: Callable, base: type) -> Callable:
     """`declare`, the method `invariants` of `base`, without what a subclass's own methods make untrue."""
 
     @wraps(declare)
-    def invariants(self: Any) -> dict[str, Invariant]:
+    def invariants(self: System) -> dict[str, Invariant]:
         changed = overridden(type(self), base)
 
-        def holds(declared: Any) -> bool:
+        def holds(declared: Callable) -> bool:
             assumes = getattr(declared, "assumes", None)  # a plain function says nothing: it assumes everything
             return not (changed if assumes is None else changed & {*assumes})
 
@@ -101,10 +93,14 @@ class System(Pytree):
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
     units: ClassVar[Mapping[str, str]] = {}  # by name: of coordinates, velocities, parameters, invariants; see units.py
     in_velocities: ClassVar[Any] = None  # L(q, v), where the Lagrangian is given so: then no frame has to be inverted
-    clock: ClassVar[Any] = None  # index of the coordinate that is time, t' = 1, if there is one
+    clock: ClassVar[int | None] = None  # index of the coordinate that is time, t' = 1, if there is one
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
+        for name, behind in MAPS.items():
+            newest = next(one for one in cls.__mro__ if {name, *behind} & vars(one).keys())
+            if name not in vars(newest) and getattr(cls, name) is not getattr(System, name):
+                setattr(cls, name, getattr(System, name))
         if "invariants" in vars(cls):
             cls.invariants = _inherited(cls.invariants, cls)  # type: ignore[method-assign]
 
@@ -115,6 +111,40 @@ class System(Pytree):
     def frame(self, q: Array) -> Array:
         """Psi(q), N x n, whose columns are the fields u_1..u_n."""
         raise NotImplementedError(f"{type(self).__name__} needs a method frame(self, q)")
+
+    # The frame as a linear map: a system of many points says all three itself, each at a cost linear in its points, and
+    # then neither the frame nor its brackets are formed as matrices.
+
+    def velocity(self, q: Array, xi: Array) -> Array:
+        """qdot = Psi(q) xi, xi with all n components."""
+        return self.frame(q) @ xi
+
+    def quasivelocity(self, q: Array, v: Array) -> Array:
+        """xi with Psi(q) xi = v, n components; `hamel.quasivelocities` says which where v does not determine it."""
+        if self.frame_is_a_map:
+            raise InputError(
+                f"v determines xi by frame(q) xi = v, a dense solve with {len(v)} rows, which a system that gives its "
+                f"velocity(q, xi) as a map is to do without. Give xi; or give {type(self).__name__} a method "
+                "quasivelocity(q, v), the inverse of velocity."
+            )
+        psi = self.frame(q)
+        if self.brackets_by_autodiff:
+            return frames.left_inverse(psi, v)
+        m, slip = self.rank, self.slip(q)  # of dependent fields (advected coordinates) xi with xi^U = b(q) is meant
+        return jnp.concatenate([frames.left_inverse(psi[:, :m], v - psi[:, m:] @ slip), slip])
+
+    def coadjoint(self, q: Array, xi: Array, mu: Array) -> Array:
+        """[xi, mu]*_j = c^k_ij xi^i mu_k, n components.   [HE] (5.6)"""
+        if not self.brackets_by_autodiff:
+            return jnp.einsum("kij,i,k->j", self.structure(q), xi, mu)
+        if self.frame_is_a_map and type(self).quasivelocity is not System.quasivelocity:
+            return frames.coadjoint_by_maps(self.velocity, self.quasivelocity, q, xi, mu)
+        return frames.coadjoint(self.frame, q, xi, mu)
+
+    @property
+    def frame_is_a_map(self) -> bool:
+        """Whether `velocity` is said by the system itself, so that nothing need form the frame's matrix."""
+        return type(self).velocity is not System.velocity
 
     def structure(self, q: Array) -> Array:
         """c[k, i, j] of [u_i, u_j] = c^k_ij u_k."""
@@ -191,6 +221,9 @@ class Wrapper(System):
     lagrangian = of("system.lagrangian")
     frame = of("system.frame")
     structure = of("system.structure")
+    velocity = of("system.velocity")
+    quasivelocity = of("system.quasivelocity")
+    coadjoint = of("system.coadjoint")
     slip = of("system.slip")
     force = of("system.force")
     holonomic = of("system.holonomic")
@@ -213,6 +246,10 @@ class Wrapper(System):
     @property
     def brackets_by_autodiff(self) -> bool:
         return type(self).structure is Wrapper.structure and self._inner.brackets_by_autodiff
+
+    @property
+    def frame_is_a_map(self) -> bool:
+        return type(self).velocity is not System.velocity and self._inner.frame_is_a_map
 
     def at(self, q: Array) -> System:
         ready = self._inner.at(q)

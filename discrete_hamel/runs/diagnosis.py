@@ -1,7 +1,5 @@
 """Why a run stopped: each failure says which step, where, how far off, which equation, and what to try."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +13,7 @@ from discrete_hamel.mechanics.newton import Report, newton
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.singular_states import explained
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs.output_shapes import DENSE
 from discrete_hamel.schemes.scheme import Scheme, State
 
 DEGENERATE = 1e8  # condition at which a frame is as good as singular
@@ -42,7 +41,7 @@ def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[A
 
 def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: int, report: Report) -> RunFailed:
     """The failure of the step after `steps` good ones."""
-    many = frames.many(state.q)
+    many = len(state.q) > DENSE
     if many:
         at_guess, size_of_step = (np.asarray(a) for a in _first_try(system, scheme, state, h))
     else:
@@ -82,7 +81,7 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
     return NewtonFailed(message + remedy)
 
 
-def _largest(a: np.ndarray) -> Any:
+def _largest(a: np.ndarray) -> np.float64:
     """The largest size in an array, NaN if one is in it: without another array of that size."""
     return np.maximum(a.max(initial=0.0), -a.min(initial=0.0))
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
@@ -15,18 +16,12 @@ from discrete_hamel.compiler.gradients.differentiable import compiled_for, follo
 from discrete_hamel.compiler.native.host import Kept
 from discrete_hamel.compiler.paths import chunk as compiled_chunk
 from discrete_hamel.compiler.paths import stepper_for
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.diagnosis import (
-    failed_step,
-    interrupted,
-    lost_frame,
-    lost_velocity,
-    overflown,
-    raised,
-)
+from discrete_hamel.runs.diagnosis import failed_step, interrupted, lost_frame, lost_velocity, overflown, raised
 from discrete_hamel.runs.storage.record import Point, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
@@ -37,7 +32,7 @@ FEW = 64  # after a failure of the compiled step the plain path goes on up to a 
 CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is longer
 
 
-@jax.jit
+@interpreted
 def _start(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[State, tuple]:
     state = start(system, scheme, q, xi, h)
     return state, (state.q, state.p, xi)
@@ -55,26 +50,26 @@ def traced(
     motion = follow(how, system, scheme, state, h, intervals, save_every)
     nodes = motion.states.q, motion.states.p, motion.xi
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
-    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)
+    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)  # type: ignore[arg-type]
     final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
     t = times(h, save_every, 0, intervals + 1)
-    return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)
+    return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
 def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:
     """The run as one differentiable scan; a failed step leaves NaN behind it, and its mark."""
 
-    def one(carry: tuple, _: Any) -> tuple[tuple, Any]:
+    def one(carry: tuple, _: object) -> tuple[tuple, Any]:
         state, well = carry
         state, interval = step(system, scheme, state, h)
         well = well & interval.report.converged
         state = jax.tree.map(lambda leaf: jnp.where(well, leaf, jnp.nan), state)
         return (state, well), interval
 
-    def several(carry: tuple, _: Any) -> tuple[tuple, Any]:
+    def several(carry: tuple, _: object) -> tuple[tuple, Any]:
         (state, well), interval = lax.scan(one, carry, length=save_every)
         solves = interval.report
-        report = RunReport(well, jnp.max(solves.iterations), solves.residual[-1])
+        report = RunReport(well, jnp.max(solves.iterations), solves.residual[-1])  # type: ignore[arg-type]
         node = (state.q, state.p, scheme.velocity(system, state))
         return (state, well), (node, scheme.time(state), jnp.where(well, interval.xi[-1], jnp.nan), report)
 
@@ -82,7 +77,7 @@ def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, interval
     (final, _), (nodes, clock, xi_mid, report) = lax.scan(several, (state, jnp.asarray(True)), length=intervals)
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
     t = times(h, save_every, 0, intervals + 1) if clock is None else jnp.concatenate([jnp.zeros(1, h.dtype), clock])
-    return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)
+    return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
 def _length(q: Array) -> int:
@@ -90,7 +85,7 @@ def _length(q: Array) -> int:
     return max(1, min(CHUNK, COORDINATES // max(1, q.size)))
 
 
-def _per_call(stepper: Any, q: Array, save_every: int) -> int:
+def _per_call(stepper: object, q: Array, save_every: int) -> int:
     """Intervals that a call takes at most: native code, which has no room set aside, some tenths of a second."""
     native = getattr(stepper, "run", None)
     if native is None:
@@ -163,11 +158,11 @@ def _compiled(
     return (state, int(whole) * every, None, saved, None), not good
 
 
-def _first(saved: Any, count: int) -> Any:
+def _first(saved: PyTree, count: int) -> Any:
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], saved)
 
 
-def _from_last(last: tuple, t: Any, saved: tuple, rows: Rows | None) -> tuple:
+def _from_last(last: tuple, t: np.ndarray, saved: tuple, rows: Rows | None) -> tuple:
     """t, q and xi of a chunk, with those of the node before it in front."""
     if rows is None:
         return tuple(np.concatenate([a[None], b]) for a, b in zip(last, (t, saved[0], saved[2]), strict=True))

@@ -1,12 +1,11 @@
 """What is asked of the initial state of a system with nonlinear constraints, before anything is traced."""
 
-from typing import Any
-
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
 from discrete_hamel.mechanics.singular_states import refuse_singular
@@ -28,7 +27,7 @@ def nonlinear_data(
         m = system.rank
         if len(z) != m:
             names = f": {', '.join(system.velocities)}" if system.velocities else ""
-            raise ValueError(f"z (given as xi) has {len(z)} components; it needs m = {m}{names}.")
+            raise InputError(f"z (given as xi) has {len(z)} components; it needs m = {m}{names}.")
     else:
         _length("v", v, len(q))
         z = gibbs_appell.quasivelocities(system, q, v)
@@ -43,14 +42,14 @@ def nonlinear_data(
 
 def _length(name: str, value: Array, n: int) -> None:
     if len(value) != n:
-        raise ValueError(f"{name} has {len(value)} components, q has {n}; {name} is qdot, one component a coordinate.")
+        raise InputError(f"{name} has {len(value)} components, q has {n}; {name} is qdot, one component a coordinate.")
 
 
 def _shapes(system: NonlinearSystem, q: Array) -> None:
-    m: Any = getattr(system, "rank", None)
+    m = getattr(system, "rank", None)
     n = len(q)
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
-        raise ValueError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
+        raise InputError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
     z, v = jnp.zeros(m), jnp.zeros(n)
     refuse_shape("velocity(q, z)", (n,), f"n = {n}, m = {m}", system.velocity, q, z)
     refuse_shape("the Lagrangian L(q, qdot)", (), f"n = {n}, m = {m}", system.lagrangian, q, v)
@@ -60,7 +59,7 @@ def _shapes(system: NonlinearSystem, q: Array) -> None:
 def _finite(system: NonlinearSystem, q: Array, z: Array) -> None:
     for name, value in zip(FACTS, _facts(system, q, z), strict=True):
         if not np.all(np.isfinite(value)):
-            raise ValueError(
+            raise InputError(
                 f"{name} is not finite at the initial data, q = {np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}"
                 f": {np.asarray(value).tolist()}. A pole, a division by zero or the root of a negative number are the "
                 "usual causes."
@@ -70,7 +69,7 @@ def _finite(system: NonlinearSystem, q: Array, z: Array) -> None:
 FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", "dL/dq and the force")
 
 
-@jax.jit
+@interpreted
 def _facts(system: NonlinearSystem, q: Array, z: Array) -> tuple[Array, ...]:
     v = system.velocity(q, z)
     return (
@@ -88,7 +87,7 @@ def _reached(system: NonlinearSystem, q: Array, z: Array, v: np.ndarray) -> None
     if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):
         names = system.coordinates
         name = names[worst] if worst < len(names) else f"q[{worst}]"
-        raise ValueError(
+        raise InputError(
             f"the initial velocity is off the constraint: no z gives it, and the nearest found misses row {worst}, the "
             f"velocity of {name}, by {miss[worst]:.3g} (v is of size {size:.3g}). Give z, or correct v."
         )

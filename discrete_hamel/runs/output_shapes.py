@@ -1,6 +1,6 @@
 """The shapes of what a system's functions return, before anything is computed; with many coordinates, the values."""
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -8,16 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained
-from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.system import System
 
 # Under jit, which keeps what it has traced: a second run of a kind of system does not trace these again.
-_FRAME = jax.jit(lambda system, q: system.frame(q))
-_LAGRANGIAN = jax.jit(lambda system, q, xi: system.lagrangian(q, xi))
-_STRUCTURE = jax.jit(lambda system, q: system.structure(q))
-_SLIP = jax.jit(lambda system, q: system.slip(q))
-_FORCE = jax.jit(lambda system, q, xi: system.force(q, xi))
+_FRAME, _LAGRANGIAN, _STRUCTURE, _SLIP, _FORCE = (
+    jax.jit(lambda system, *at, name=name: getattr(system, name)(*at))
+    for name in ("frame", "lagrangian", "structure", "slip", "force")
+)
 
 
 def shapes(system: System, q: Array) -> tuple[int, int]:
@@ -25,18 +24,18 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
     psi = _shape("frame(q)", _FRAME, system, q)
     names = getattr(system, "coordinates", ())
     if len(psi.shape) == 2 and psi.shape[0] == len(names) != len(q):
-        raise ValueError(f"q has {len(q)} components; {type(system).__name__} has {len(names)}: {', '.join(names)}.")
+        raise InputError(f"q has {len(q)} components; {type(system).__name__} has {len(names)}: {', '.join(names)}.")
     if len(psi.shape) != 2 or psi.shape[0] != len(q):
-        raise ValueError(
+        raise InputError(
             f"frame(q) must be N x n with N = {len(q)}, one row a coordinate and one column a field, "
             f"for q of length {len(q)}; got shape {psi.shape}."
         )
     n, m = psi.shape[1], getattr(system, "rank", None)
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
-        raise ValueError(f"rank is {m!r}; it counts the free quasi-velocities and must be 1 to n = {n}.")
+        raise InputError(f"rank is {m!r}; it counts the free quasi-velocities and must be 1 to n = {n}.")
     m = int(m)
     if n > len(q) and system.brackets_by_autodiff:
-        raise ValueError(
+        raise InputError(
             f"frame(q) has {n} fields on {len(q)} coordinates, which cannot be independent, so their brackets do "
             "not follow from the frame. Give structure(q), the structure functions c[k, i, j] (of a Lie algebra, say)."
         )
@@ -49,51 +48,36 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
     return n, m
 
 
-def refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Any, *arguments: Any) -> None:
+def refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Callable, *arguments: object) -> None:
     """Refuses a function that returns another shape than it should for these sizes."""
     got = _shape(name, function, *arguments).shape
     if got != want:
         meaning = "a scalar, shape ()" if want == () else f"shape {want}"
-        raise ValueError(f"{name} must return {meaning} for {sizes}; got shape {got}.")
+        raise InputError(f"{name} must return {meaning} for {sizes}; got shape {got}.")
 
 
-def step_density(h: Any, q: Array, xi: Array) -> None:
+def step_density(h: Callable, q: Array, xi: Array) -> None:
     """Refuses a step h(q, xi) that is not one number, or not positive at the start."""
     if (shape := _shape("h(q, xi)", h, q, xi).shape) != ():
-        raise ValueError(f"h(q, xi) must return one number, the step's size; it returns shape {shape}.")
+        raise InputError(f"h(q, xi) must return one number, the step's size; it returns shape {shape}.")
     size = h(q, xi)
     if not isinstance(size, jax.core.Tracer) and not (size > 0 and jnp.isfinite(size)):
-        raise ValueError(f"h(q, xi) is {float(size):g} at the start; the step's size must be positive and finite.")
+        raise InputError(f"h(q, xi) is {float(size):g} at the start; the step's size must be positive and finite.")
 
 
-def _shape(name: str, function: Any, *arguments: Any) -> Any:
+def _shape(name: str, function: Callable, *arguments: object) -> Any:
     """Shape and type of what a function of a system returns: one array of real numbers, or a sentence."""
     with explained(name):
         value = jax.eval_shape(function, *arguments)
     if not hasattr(value, "shape") or not jnp.issubdtype(value.dtype, jnp.floating):
         kind = str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
-        raise ValueError(f"{name} must return an array of real numbers (floats); it returns {kind}.")
+        raise InputError(f"{name} must return an array of real numbers (floats); it returns {kind}.")
     return value
 
 
 # Fields of many points: no dense matrix is formed, so frame and inertia are not looked at, and fields dependent at q,
 # or a motion without inertia, are found by the first step only, whose equations are singular then.
-
-
-# It runs once, so that compiling is what it costs.
-@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
-def facts_of_many(system: System, q: Array, xi: Array) -> dict[str, Array]:
-    """What has to be finite at (q, xi), by name: all by maps of vectors."""
-    whole = hamel.full(system, q, xi[: system.rank])
-    value, (gradient, mu) = jax.value_and_grad(system.lagrangian, (0, 1))(q, whole)
-    return {
-        "slip(q)": system.slip(q),
-        "the velocity qdot = frame(q) xi": frames.moved(system, q, whole),
-        "the Lagrangian": value,
-        "dl/dxi": mu,
-        "dl/dq": gradient,
-        "force(q, xi)": system.force(q, whole),
-    }
+DENSE = 200  # coordinates up to which dense matrices are formed for the sake of a better message
 
 
 def refuse_not_finite(found: dict[str, np.ndarray]) -> None:
@@ -102,7 +86,7 @@ def refuse_not_finite(found: dict[str, np.ndarray]) -> None:
         bad = np.flatnonzero(~np.isfinite(value))
         if len(bad):
             which = f"component {bad[0]} of {name}" if value.ndim else name
-            raise ValueError(
+            raise InputError(
                 f"{which} is {np.ravel(value)[bad[0]]} at the initial data, the first of {len(bad)} that are not "
                 "finite. A pole of the coordinates, a division by zero or the root of a negative number are the usual "
                 "causes."

@@ -6,16 +6,14 @@ numbers, and `trajectory.refusal()` is the very sentence of the refusal outside 
 """
 
 import contextlib
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.manifold import off_manifold, slack
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.systems._blocks.parameters import demanded
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size; as in `validation`
@@ -30,7 +28,7 @@ SENTENCES = {
 }
 
 
-def marks(system: System, scheme: Any, q: Array, xi: Array, h: Array, v: Any) -> Array:
+def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None) -> Array:
     """The codes of what is wrong with a run's data, summed; xi with all n components, v if that was given."""
     numbers = [leaf for leaf in jax.tree.leaves((system, scheme, q, xi)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
     finite = [jnp.all(jnp.isfinite(leaf)) for leaf in numbers]
@@ -49,18 +47,14 @@ def sentences(refused: int) -> tuple[str, ...]:
     return tuple(sentence for code, sentence in SENTENCES.items() if refused & code)
 
 
-def _off_constraint(system: System, q: Array, xi: Array, v: Any) -> Array:
+def _off_constraint(system: System, q: Array, xi: Array, v: Array | None) -> Array:
     """Whether xi^U is not the slip, or v not in the span of the frame; NaN counts elsewhere."""
-    if isinstance(system, NonlinearSystem):
-        if v is None:
-            return jnp.asarray(False)
-        return jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
-    slip = system.slip(q)
+    slip = system.slip(q)  # none of a nonlinear system, whose xi is z
     size = jnp.maximum(jnp.max(jnp.abs(xi)), jnp.max(jnp.abs(slip), initial=0.0))
     off = jnp.any(jnp.abs(xi[system.rank :] - slip) > ON_CONSTRAINT * size)
     if v is None:
         return off
-    return off | jnp.any(jnp.abs(v - frames.moved(system, q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
+    return off | jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
 
 
 def _demands(system: System) -> list[Array]:

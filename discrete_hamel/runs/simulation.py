@@ -1,13 +1,16 @@
 """simulate: one verb that joins a System, a Scheme and initial data into a Trajectory."""
 
 import warnings
-from contextlib import closing, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext
+from datetime import timedelta
 from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel._support.errors import PHYSICAL
+from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
+from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -28,19 +31,19 @@ _warned_of_float32 = False
 
 def simulate(
     system: System,
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     *,
-    v: Any = None,
-    h: Any,
+    v: Velocities | None = None,
+    h: Scalar | Callable[[Array, Array], Scalar],
     steps: int,
     scheme: Scheme | None = None,
     save_every: int = 1,
     on_failure: str = "raise",
     progress: bool = True,
-    store: Any = None,
+    store: PathLike | None = None,
     resume: bool = False,
-    checkpoint_every: Any = None,
+    checkpoint_every: int | float | timedelta | None = None,
     compiled: bool = True,
 ) -> Trajectory:
     """The trajectory from (q, xi), or (q, v = qdot), over `steps` steps of size h.
@@ -70,14 +73,14 @@ def simulate(
     steps, save_every = checks.count("steps", steps, 0), checks.count("save_every", save_every, 1)
     if steps % save_every:
         fewer = steps - steps % save_every
-        raise ValueError(
+        raise InputError(
             f"steps = {steps} is not a multiple of save_every = {save_every}, so the last node would not be saved; "
             f"use steps = {fewer} or {fewer + save_every}."
         )
     if not isinstance(on_failure, str) or on_failure not in ("raise", "mark"):
-        raise ValueError(f"on_failure is {on_failure!r}; it is 'raise' or 'mark'.")
+        raise InputError(f"on_failure is {on_failure!r}; it is 'raise' or 'mark'.")
     if not isinstance(system, System) or not isinstance(scheme, Scheme):
-        raise TypeError(
+        raise InputTypeError(
             f"simulate takes a System and a Scheme (an instance: DiscreteHamel(), not the class); "
             f"got {system!r} and {scheme!r}."
         )
@@ -92,7 +95,7 @@ def simulate(
         step_density(density, q, xi)
     if checks.traced(system, scheme, q, xi, h):
         if store is not None:
-            raise ValueError("store is not possible under jit, grad or vmap; save the trajectory outside.")
+            raise InputError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         system, scheme = checks.canonical(system), checks.canonical(scheme)
         trajectory = traced(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
         refused = refusals.marks(system, scheme, q, xi, h, None if v is None else checks.vector("v", v))
@@ -102,7 +105,7 @@ def simulate(
     with explained(f"what {type(scheme).__name__} checks before a run"):
         scheme.check(system, q)
     if store is None and (resume or checkpoint_every is not None):
-        raise ValueError("resume and checkpoint_every are about a store; give its path: store='run.zarr'.")
+        raise InputError("resume and checkpoint_every are about a store; give its path: store='run.zarr'.")
     with _record(store, system, scheme, q, xi, h, save_every, nodes, checkpoint_every, resume) as record:
         trajectory, failure = run(system, scheme, q, xi, h, nodes - 1, save_every, progress, compiled, record)
     warn_of_pull(trajectory, stacklevel=2)
@@ -115,8 +118,8 @@ def simulate(
 
 
 def _record(
-    store: Any, system: System, scheme: Scheme, q: Array, xi: Array, h: Array, save_every: int, *how: Any
-) -> Any:
+    store: PathLike | None, system: System, scheme: Scheme, q: Array, xi: Array, h: Array, save_every: int, *how: Any
+) -> AbstractContextManager:
     """What the run is kept in, as a context: memory, or a store that is closed whatever happens."""
     if store is None:
         return nullcontext(Memory(system, scheme, h, save_every, how[0]))

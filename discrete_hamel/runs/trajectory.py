@@ -1,6 +1,7 @@
 """What came out: Trajectory, which says where each quantity lives (nodes or intervals)."""
 
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -8,18 +9,20 @@ import jax
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Float, K, N, PathLike, m, n, nodes
 from discrete_hamel._support.errors import ContactLost
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.compiler.along import along
 from discrete_hamel.mechanics import hamel
-from discrete_hamel.mechanics.system import System, contact_law
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
+from discrete_hamel.systems._blocks.contact_laws import contact_law
 
 ROUNDOFF = 1e-9  # of the largest force: what at a contact without weight is zero
 PIECE = 1 << 16  # nodes at which energy and invariants are evaluated at once
 
 
-def _known(array: Any) -> bool:
+def _known(array: object) -> bool:
     """Whether an array's numbers are in memory or in a store, rather than traced by jax or on its devices."""
     return not isinstance(array, jax.Array) and hasattr(array, "__array__")
 
@@ -27,12 +30,14 @@ def _known(array: Any) -> bool:
 class RunReport(Pytree):
     """How the solves went, one entry an interval between saved nodes, and which path ran."""
 
-    converged: Any  # (K,) all steps of the interval
-    iterations: Any  # (K,) most of any step
-    residual: Any  # (K,) norm left by its last step
+    converged: Float[np.ndarray, K]  # (K,) all steps of the interval
+    iterations: Float[np.ndarray, K]  # (K,) most of any step
+    residual: Float[np.ndarray, K]  # (K,) norm left by its last step
     path: str = "plain"
     reason: str = ""
-    refused: Any = None  # of a traced run, not 0 where its data would be refused outside jit: codes of `refusals`
+    refused: Array | None = (
+        None  # of a traced run, not 0 where its data would be refused outside jit: codes of `refusals`
+    )
 
     def refusals(self) -> tuple[str, ...]:
         """Why the data of a run under jit would be refused outside it, in sentences; of one run of a batch."""
@@ -56,7 +61,7 @@ class RunReport(Pytree):
 
 
 @partial(jax.jit, static_argnums=0)
-def _along(function: Any, system: System, q: Array, xi: Array) -> Any:
+def _along(function: Callable, system: System, q: Array, xi: Array) -> Any:
     return jax.vmap(partial(function, system))(q, xi)
 
 
@@ -78,26 +83,26 @@ class Trajectory(Pytree):
     what made it. For trajectories of `dh.reference`, which has no steps, scheme, h, xi_mid, report and final are None.
     """
 
-    t: Any  # (K+1,)
-    q: Any  # (K+1, N)
-    p: Any  # (K+1, m)
-    xi: Any  # (K+1, n)
-    xi_mid: Any  # (K, n)
-    report: Any
+    t: Float[np.ndarray, nodes]
+    q: Float[np.ndarray, nodes, N]
+    p: Float[np.ndarray, nodes, m]
+    xi: Float[np.ndarray, nodes, n]
+    xi_mid: Float[np.ndarray, K, n]
+    report: Any  # a RunReport
     system: System
     scheme: Any
     h: Any
     final: Any
     save_every: int = static(default=1)
 
-    def _evaluate(self, function: Any) -> Any:
+    def _evaluate(self, function: Callable) -> Any:
         if not _known(self.q):
             return _along(function, self.system, self.q, self.xi)
         # In pieces, so that memory does not grow with what is read from a store, and padded to a power of two, so that
         # trajectories of many lengths share few compilations.
-        return concatenated([self._piece(function, k) for k in range(0, len(self.q), PIECE)])
+        return concatenate([self._piece(function, k) for k in range(0, len(self.q), PIECE)])
 
-    def _piece(self, function: Any, begin: int) -> Any:
+    def _piece(self, function: Callable, begin: int) -> Any:
         q, xi = self.q[begin : begin + PIECE], self.xi[begin : begin + PIECE]
         nodes = len(q)
         more = (1 << (nodes - 1).bit_length()) - nodes
@@ -105,21 +110,21 @@ class Trajectory(Pytree):
         return jax.tree.map(lambda leaf: np.asarray(leaf)[:nodes], _along(function, self.system, q, xi))
 
     @property
-    def v(self) -> Array:
+    def v(self) -> Float[np.ndarray, nodes, N]:
         """Coordinate velocities qdot = Psi xi at the nodes, (K+1, N)."""
         return self._evaluate(hamel.velocities)
 
     @property
-    def energy(self) -> Array:
+    def energy(self) -> Float[np.ndarray, nodes]:
         """Energy at the nodes, (K+1,)."""
         return self._evaluate(hamel.energy)
 
     @property
-    def contact_force(self) -> Array | None:
+    def contact_force(self) -> Float[np.ndarray, nodes] | None:
         """The normal force at the nodes, (K+1,), positive where the surface pushes; None without a surface."""
         return None if contact_law(self.system) is None else self._evaluate(contact_force_at)
 
-    def invariants(self) -> dict[str, Array]:
+    def invariants(self) -> dict[str, Float[np.ndarray, nodes]]:
         """Energy and the system's own invariants at the nodes, by name."""
         return self._evaluate(invariants_at)
 
@@ -155,13 +160,13 @@ class Trajectory(Pytree):
 
         return dataset(self)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: PathLike) -> None:
         """Write to a Zarr store that opens in xarray and with `dh.load` (needs the extra `archive`)."""
         from discrete_hamel.runs.storage.archive import save
 
         save(self, path)
 
-    def animate(self, path: Any, *, seconds: float | None = None, frames_a_second: float = 25.0) -> Any:
+    def animate(self, path: PathLike, *, seconds: float | None = None, frames_a_second: float = 25.0) -> PathLike:
         """Write a film of the body to `path` (.gif, .html or .mp4), in real time or within `seconds`; returns the path.
 
         Frames come at a constant rate, whatever the step. GIF and MP4 need matplotlib (the extra `plots`), MP4 also
@@ -171,7 +176,7 @@ class Trajectory(Pytree):
 
         return film(self, path, seconds=seconds, frames_a_second=frames_a_second)
 
-    def plot(self, draw: Any = None, *, ax: Any = None, **options: Any) -> Any:
+    def plot(self, draw: Callable | None = None, *, ax: Any = None, **options: object) -> Any:
         """A figure of the path, the velocities and the invariants (needs matplotlib: the extra `plots`).
 
         `draw` is another function of `dh.plots`, with its options: traj.plot(dh.plots.power_spectrum, of="theta").
@@ -181,14 +186,14 @@ class Trajectory(Pytree):
         return (draw or overview)(self, ax=ax, **options)
 
 
-def concatenated(parts: list[Any]) -> Any:
+def concatenate(parts: list) -> Any:
     """Chunks of equal trees joined along the first axis, as NumPy arrays; a single one as it is."""
     if len(parts) == 1:
         return jax.tree.map(np.asarray, parts[0])
     return jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *parts)
 
 
-def times(h: Any, save_every: int, first: int, nodes: int) -> Any:
+def times(h: Array, save_every: int, first: int, nodes: int) -> np.ndarray:
     """t_k = (k save_every) h, k = first, ..., from the index: nothing is accumulated.
 
     By NumPy where h is known: JAX would compile these few products for each new number of nodes.
@@ -204,7 +209,7 @@ def marked(trajectory: Trajectory, intervals: int) -> Trajectory:
     """The trajectory at its full length: NaN after the failed step, and `report.converged` False there."""
     missing = intervals - len(trajectory.xi_mid)
 
-    def fill(value: Any) -> Any:
+    def fill(value: float) -> Callable[[np.ndarray], np.ndarray]:
         return lambda leaf: np.concatenate([leaf, np.full((missing, *leaf.shape[1:]), value, leaf.dtype)])
 
     q, p, xi, xi_mid = map(fill(np.nan), (trajectory.q, trajectory.p, trajectory.xi, trajectory.xi_mid))
@@ -222,20 +227,12 @@ def marked(trajectory: Trajectory, intervals: int) -> Trajectory:
 
 
 def pull(trajectory: Trajectory) -> tuple[float, int, float] | None:
-    """The time at which the contact begins to pull, the first node at which it does, and the force there.
-
-    The time is where the chord from the node before crosses zero. None where it never pulls, or nothing touches.
-    """
+    """When (by the chord across zero) and at which node the contact begins to pull, and the force there; or None."""
     if contact_law(trajectory.system) is None:
         return None
-    in_memory = isinstance(trajectory.q, np.ndarray)
-    force: Any = (
-        along(contact_force_at, trajectory.system, trajectory.q, trajectory.xi)
-        if in_memory
-        else trajectory.contact_force
-    )
-    size = np.nanmax(np.abs(force), initial=0.0)
-    pulls = np.flatnonzero(force < -ROUNDOFF * size)
+    at = trajectory.system, trajectory.q, trajectory.xi
+    force: Any = along(contact_force_at, *at) if isinstance(trajectory.q, np.ndarray) else trajectory.contact_force
+    pulls = np.flatnonzero(force < -ROUNDOFF * np.nanmax(np.abs(force), initial=0.0))
     if not len(pulls):
         return None
     k = int(pulls[0])

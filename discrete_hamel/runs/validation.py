@@ -1,30 +1,32 @@
 """What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
 
 import math
-from functools import partial
-from typing import Any
+from typing import Any, SupportsIndex
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained, floats, short
-from discrete_hamel.mechanics import frames, hamel
+from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpreted
+from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.nonlinear_data import nonlinear_data
-from discrete_hamel.runs.output_shapes import facts_of_many, refuse_not_finite, shapes
+from discrete_hamel.runs.output_shapes import DENSE, refuse_not_finite, shapes
 
 _shapes = Cache(most=500)  # by what they follow from
 SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
 ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
 
 
-def traced(*things: Any) -> bool:
+def traced(*things: PyTree) -> bool:
     """Whether jax traces any leaf: then values cannot be looked at, and only shapes are checked."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(things))
 
@@ -32,14 +34,14 @@ def traced(*things: Any) -> bool:
 def canonical(tree: Any) -> Any:
     """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
 
-    def leaf(path: Any, value: Any) -> Any:
+    def leaf(path: tuple, value: object) -> object:
         if isinstance(value, bool | np.bool_):
             return jnp.asarray(value)
         try:
             array = value if isinstance(value, Array) else jnp.asarray(value)
         except (TypeError, ValueError, OverflowError):
             where = f"the parameter {jax.tree_util.keystr(path).lstrip('.')} of {type(tree).__name__}"
-            raise ValueError(f"{where} must be a number, or an array of numbers; got {short(value)}.") from None
+            raise InputError(f"{where} must be a number, or an array of numbers; got {short(value)}.") from None
         is_number = isinstance(value, int | float) or jnp.issubdtype(array.dtype, jnp.floating)
         ready = not is_number or (array.dtype == jnp.result_type(float) and not array.weak_type)
         return array if ready else jnp.asarray(array, float)
@@ -47,64 +49,67 @@ def canonical(tree: Any) -> Any:
     return jax.tree_util.tree_map_with_path(leaf, tree)
 
 
-def vector(name: str, value: Any) -> Array:
+def vector(name: str, value: object) -> Array:
     """A finite one-dimensional float array, or a sentence."""
     array = floats(name, value)
     if array.ndim != 1:
-        raise ValueError(
+        raise InputError(
             f"{name} must be one-dimensional, got shape {array.shape}; for many initial conditions use jax.vmap."
         )
     if not traced(array):
         bad = np.flatnonzero(~np.isfinite(array))
         if len(bad):
-            raise ValueError(f"{name}[{bad[0]}] is {float(array[bad[0]])}; initial data must be finite.")
+            raise InputError(f"{name}[{bad[0]}] is {float(array[bad[0]])}; initial data must be finite.")
     return array
 
 
-def step_size(h: Any) -> Array:
+def step_size(h: object) -> Array:
     """A finite step different from zero; negative steps run back in time."""
     array = floats("h", h)
     if array.ndim:
-        raise ValueError(f"h must be one number, got shape {array.shape}.")
+        raise InputError(f"h must be one number, got shape {array.shape}.")
     if not traced(array) and (not math.isfinite(array) or float(array) == 0):
-        raise ValueError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
+        raise InputError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
     return array
 
 
-def count(name: str, value: Any, least: int) -> int:
+def count(name: str, value: SupportsIndex, least: int) -> int:
     """An integer not below `least`."""
     try:
         number = int(value.__index__())
     except (AttributeError, TypeError):
-        raise ValueError(f"{name} must be an integer, got {value!r}.") from None
+        raise InputError(f"{name} must be an integer, got {value!r}.") from None
     if number < least:
-        raise ValueError(f"{name} is {number}; it must be at least {least}.")
+        raise InputError(f"{name} is {number}; it must be at least {least}.")
     return number
 
 
-ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0}  # it runs once, so that compiling is what it costs
-
-
-@partial(jax.jit, compiler_options=ONCE)
+@interpreted
 def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
-    free = xi[: system.rank]
-    mu, force = hamel.balance(system, q, free)
-    return {
-        "frame(q)": system.frame(q),
+    """What has to be finite at (q, xi), by name; with many coordinates by maps of vectors alone."""
+    free, whole = xi[: system.rank], hamel.full(system, q, xi[: system.rank])
+    found = {
         "slip(q)": system.slip(q),
-        "the velocity qdot = frame(q) xi": system.frame(q) @ hamel.full(system, q, free),
-        "the Lagrangian": system.lagrangian(q, hamel.full(system, q, free)),
+        "the velocity qdot = frame(q) xi": system.velocity(q, whole),
+        "the Lagrangian": system.lagrangian(q, whole),
+    }
+    if len(q) > DENSE:
+        gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, whole)
+        return found | {"dl/dxi": mu, "dl/dq": gradient, "force(q, xi)": system.force(q, whole)}
+    mu, force = hamel.balance(system, q, free)
+    return found | {
+        "frame(q)": system.frame(q),
         "dl/dxi": mu,
         "the Hamel force (from the Lagrangian's derivative, structure and force)": force,
         "inertia": hamel.inertia(system, q, free),
     }
 
 
-def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
-    """The system ready at q, q, and xi with all n components, checked; `facts_of_many` says how where q is long."""
+def initial_data(system: System, q: ArrayLike, xi: Any, v: Any) -> tuple[System, Array, Array]:
+    """The system ready at q, q, and xi with all n components, checked; `_facts` says how where q is long."""
     q = vector("q", q)
     if (xi is None) == (v is None):
-        raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
+        raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
     concrete = not traced(system, q, xi, v)
     if concrete:
         system = canonical(system)
@@ -122,13 +127,13 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
     if v is not None:
         v = vector("v", v)
         if len(v) != len(q):
-            raise ValueError(f"v has {len(v)} components, q has {len(q)}; v is qdot, one component a coordinate.")
+            raise InputError(f"v has {len(v)} components, q has {len(q)}; v is qdot, one component a coordinate.")
         if len(q) < m:
-            raise ValueError(f"v cannot determine {m} free quasi-velocities from {len(q)} coordinates; give xi.")
+            raise InputError(f"v cannot determine {m} free quasi-velocities from {len(q)} coordinates; give xi.")
     else:
         xi = vector("xi", xi)
         if len(xi) not in (m, n):
-            raise ValueError(
+            raise InputError(
                 f"xi has {len(xi)} components; it needs the {m} free ones (the slip is filled in) or all {n}"
                 + (f": {', '.join(system.velocities)}." if system.velocities else ".")
             )
@@ -139,17 +144,16 @@ def initial_data(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array
     else:
         return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
     with explained("the system at the initial data"):
+        known = system, q, jnp.zeros(n) if xi is None else xi
         try:
-            found = (facts_of_many if frames.many(q) else _facts)(system, q, jnp.zeros(n) if xi is None else xi)
-        except ValueError as error:
-            if "compiler_options" not in str(error):  # JAX's word for a jit that is not the outermost
-                raise
-            raise ValueError(
+            found = _facts(*known)
+        except TracedWithin:
+            raise InputError(
                 "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
                 "given: hand it over as params=..., or put jax.jit around what is differentiated."
             ) from None
         facts = {name: np.asarray(value) for name, value in found.items()}
-    if frames.many(q):
+    if len(q) > DENSE:
         refuse_not_finite(facts)
     else:
         _finite({"frame(q)": facts["frame(q)"]}, q)
@@ -168,18 +172,18 @@ def _name(names: tuple[str, ...], letter: str, index: int) -> str:
     return names[index] if index < len(names) else f"{letter}[{index}]"
 
 
-def finite_parameters(system: Any) -> None:
+def finite_parameters(system: PyTree) -> None:
     """Refuses NaN and infinity among the parameters of a system or scheme."""
     for path, leaf in jax.tree_util.tree_leaves_with_path(system):
         if jnp.issubdtype(np.asarray(leaf).dtype, jnp.floating) and not np.all(np.isfinite(leaf)):
             where = jax.tree_util.keystr(path).lstrip(".")
-            raise ValueError(f"the parameter {where} of {type(system).__name__} is not finite: {leaf}.")
+            raise InputError(f"the parameter {where} of {type(system).__name__} is not finite: {leaf}.")
 
 
 def _finite(facts: dict[str, np.ndarray], q: Array) -> None:
     for name, value in facts.items():
         if not np.all(np.isfinite(value)):
-            raise ValueError(
+            raise InputError(
                 f"{name} is not finite at the initial data, q = {np.asarray(q).tolist()}: {value.tolist()}. "
                 "A pole of the coordinates, a division by zero or the root of a negative number are the usual causes."
             )
@@ -202,7 +206,7 @@ def _independent(system: System, psi: np.ndarray, q: Array) -> None:
     if not system.brackets_by_autodiff and np.any(columns):
         return
     combination = " + ".join(f"{w:.3g} u_{i + 1}" for i, w in enumerate(mix / np.max(np.abs(mix))) if abs(w) > 1e-9)
-    raise ValueError(
+    raise InputError(
         f"frame(q) is singular at q = {np.asarray(q).tolist()}: {combination} = 0, so its rank is below {len(mix)}. "
         "Choose fields that are independent here, other coordinates if this is a pole, or give structure(q) if the "
         "fields are dependent everywhere (advected coordinates)."
@@ -219,31 +223,29 @@ def _regular(system: System, mass: np.ndarray) -> None:
     direction = right[-1] / scale
     direction /= np.max(np.abs(direction))
     words = " + ".join(f"{w:.3g} {_name(system.velocities, 'xi', i)}" for i, w in enumerate(direction) if abs(w) > 1e-9)
-    raise ValueError(
+    raise InputError(
         f"the Lagrangian is degenerate on the constraint: motion along {words} carries no inertia "
         f"(smallest singular value of d2l/dxi2, scaled, {sizes[-1]:.1e}), so its acceleration is not determined. "
         "Add the missing mass or inertia, or remove that velocity from the rank."
     )
 
 
-@partial(jax.jit, compiler_options=ONCE)
-def _quasivelocities(system: System, q: Array, v: Array) -> Array:
-    return hamel.quasivelocities(system, q, v)
+_quasivelocities = interpreted(hamel.quasivelocities)
 
 
 def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -> Array:
     """xi, checked against v; psi is the frame, None where it is too large to be looked at."""
     xi = _quasivelocities(system, q, v)
-    if not np.all(np.isfinite(xi)) and frames.unmoved(system, q, v) is None:
+    if not np.all(np.isfinite(xi)) and not system.frame_is_a_map:
         # D's fields dependent at this point: any xi that gives v will do
         psi = np.asarray(system.frame(q)) if psi is None else psi
         slip, m = np.asarray(system.slip(q)), system.rank
         xi = jnp.asarray(np.concatenate([np.linalg.lstsq(psi[:, :m], np.asarray(v) - psi[:, m:] @ slip)[0], slip]))
-    miss = np.asarray(v) - np.asarray(frames.moved(system, q, xi) if psi is None else psi @ np.asarray(xi))
+    miss = np.asarray(v) - np.asarray(system.velocity(q, xi) if psi is None else psi @ np.asarray(xi))
     worst = int(np.argmax(np.abs(miss)))
     size = float(np.max(np.abs(v)))
     if not abs(miss[worst]) <= ON_CONSTRAINT * max(size, 1e-300):
-        raise ValueError(
+        raise InputError(
             "no quasi-velocity gives this v: the nearest misses the velocity of "
             f"{_name(system.coordinates, 'q', worst)} by {miss[worst]:.3g} (v is of size {size:.3g}). "
             "v must lie in the span of the frame."
@@ -267,7 +269,7 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
         named = m + worst < len(system.velocities)
         name = "A(q) v" if rows else name if named else f"the component of v along u_{m + worst + 1}"
     cure = "Correct v" if of_v else f"Give the {m} free components of xi only, or correct the velocity"
-    raise ValueError(
+    raise InputError(
         f"the initial velocity is off the constraint: row {worst} demands {name} = {slip[worst]:.6g} and it is "
         f"{xi[m + worst]:.6g}, off by {off[worst]:.3g}. {cure}."
     )

@@ -5,6 +5,7 @@ from discrete_hamel.schemes.composed import Composed
 from discrete_hamel.schemes.cortes_martinez import CortesMartinez
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel, StaggeredHamel
 from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue, NonlinearEnergyExact
+from discrete_hamel.schemes.following import FollowingHamel
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.lagrangian import Leapfrog, Rattle, StormerVerlet
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
@@ -18,6 +19,7 @@ __all__ = [
     "CortesMartinez",
     "DiscreteHamel",
     "EnergyExact",
+    "FollowingHamel",
     "Gauss",
     "Gonzalez",
     "Interval",

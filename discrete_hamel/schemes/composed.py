@@ -1,15 +1,14 @@
 """Higher order by composition: one step is a palindrome of steps of a symmetric scheme."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Interval, Scheme, Wrapped
+from discrete_hamel.schemes.scheme import Interval, Scheme, State, Wrapped
 from discrete_hamel.schemes.weights import Weights, optimised
 
 
@@ -44,8 +43,8 @@ class Composed(Wrapped):
     def substeps(self, h: Array) -> tuple[Scheme, Array]:
         return self.scheme, self.weights.gamma * h
 
-    def step(self, system: System, state: Any, h: Array) -> tuple[Any, Interval]:
-        def one(state: Any, weight: Array) -> tuple[Any, Interval]:
+    def step(self, system: System, state: State, h: Array) -> tuple[State, Interval]:
+        def one(state: State, weight: Array) -> tuple[State, Interval]:
             return self.scheme.step(system, state, weight * h)
 
         gamma = self.weights.gamma
@@ -54,7 +53,7 @@ class Composed(Wrapped):
         report = Report(jnp.all(solves.converged), jnp.max(solves.iterations), jnp.max(solves.residual))
         return state, Interval(gamma @ intervals.xi, report)
 
-    def unsolved(self, system: System, state: Any, h: Array) -> tuple[Scheme, Any, Array]:
+    def unsolved(self, system: System, state: State, h: Array) -> tuple[Scheme, State, Array]:
         """The first of its steps that failed."""
         gamma = self.weights.gamma
 
@@ -71,15 +70,15 @@ class Composed(Wrapped):
 def _fit(scheme: Scheme, order: int | None, weights: Weights) -> None:
     """Refuse, with a sentence, what does not go together."""
     if not isinstance(scheme, Scheme):
-        raise TypeError(f"Composed takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
+        raise InputTypeError(f"Composed takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
     if not isinstance(weights, Weights):
-        raise TypeError(f"weights come from dh.schemes.weights, suzuki(4) say; got {weights!r}.")
+        raise InputTypeError(f"weights come from dh.schemes.weights, suzuki(4) say; got {weights!r}.")
     if order not in (None, weights.order):
-        raise ValueError(f"order = {order}, but the weights ({weights.source}) give order {weights.order}.")
+        raise InputError(f"order = {order}, but the weights ({weights.source}) give order {weights.order}.")
     if not scheme.symmetric:
-        raise ValueError(
+        raise InputError(
             "Composed needs a symmetric scheme, one whose step with h is undone by its step with -h, because only then "
             f"do the weights cancel its error terms; {scheme!r} is not symmetric. DiscreteHamel() with tau = 1/2 is."
         )
     if scheme.order >= weights.order:
-        raise ValueError(f"{scheme!r} is of order {scheme.order} already; composing to {weights.order} gains nothing.")
+        raise InputError(f"{scheme!r} is of order {scheme.order} already; composing to {weights.order} gains nothing.")

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.hamel import balance, full
@@ -54,9 +55,9 @@ class DiscreteHamel(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.tau) <= 1:
-            raise ValueError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
+            raise InputError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> State | CompensatedState:
         state = Scheme.start(self, system, q, xi, h)
         if not self.compensated:
             return state
@@ -69,7 +70,7 @@ class DiscreteHamel(Scheme):
         momentum = mu - (1 - self.tau) * (h * force) - state.p  # (D2)
         return jnp.concatenate([momentum, q1 - state.q - h * system.frame(q) @ full(system, q, xi)])
 
-    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[Any, Array]:
+    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[State | CompensatedState, Array]:
         xi, q1 = z[: system.rank], z[system.rank :]
         q = (1 - self.tau) * state.q + self.tau * q1
         whole = full(system, q, xi)
@@ -122,7 +123,7 @@ class StaggeredHamel(Scheme):
         mean = (full(system, state.q, state.xi) + full(system, q1, xi)) / 2
         return jnp.concatenate([mu1 - state.p - (h / 2) * (force0 + force1), q1 - state.q - h * system.frame(q) @ mean])
 
-    def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
+    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[State | CompensatedState, Array]:
         xi, q1 = z[: system.rank], z[system.rank :]
         mean = (full(system, state.q, state.xi) + full(system, q1, xi)) / 2
         return State(q1, balance(system, q1, xi)[0], xi), mean

@@ -1,15 +1,15 @@
 """Exact energy: a discrete gradient on the almost-Poisson form of Hamel's equations."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics.gibbs_appell import covector, directions, energy
-from discrete_hamel.mechanics.hamel import balance, coadjoint, full
+from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.mechanics.newton import NEGLIGIBLE
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -42,7 +42,7 @@ class Gonzalez(Pytree):
     negligible = 0.0
     weighted = True
 
-    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Any = 1.0) -> Array:
+    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Scalar = 1.0) -> Array:
         """Dbar H from grad H at `points` of the segment, dz, H1 - H0, |h| (|H0| + |H1|), and the diagonal of W."""
         midpoint, along = gradients[0], weights * change
         size = change @ along
@@ -66,13 +66,13 @@ class MeanValue(Pytree):
 
     def __post_init__(self) -> None:
         if self.number < 1:
-            raise ValueError(f"number is {self.number}; a quadrature has at least one point.")
+            raise InputError(f"number is {self.number}; a quadrature has at least one point.")
 
     @property
     def points(self) -> np.ndarray:
         return (1 + np.polynomial.legendre.leggauss(self.number)[0]) / 2
 
-    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Any = 1.0) -> Array:
+    def __call__(self, gradients: Array, change: Array, rise: Array, scale: Array, weights: Scalar = 1.0) -> Array:
         return jnp.asarray(np.polynomial.legendre.leggauss(self.number)[1] / 2) @ gradients
 
 
@@ -89,7 +89,7 @@ class EnergyExact(Scheme):
     points), or Gonzalez(), exact at any step for which Newton's method converges.
     """
 
-    gradient: Any = MeanValue()
+    gradient: MeanValue | Gonzalez = MeanValue()
 
     order = 2
     symmetric = True
@@ -179,7 +179,7 @@ def _almost_poisson(system: System, q: Array, p: Array, along_q: Array, free: Ar
     mu = jnp.concatenate([p, jax.grad(system.lagrangian, 1)(q, xi)[m:]])
     _, transpose = jax.vjp(system.slip, q)
     psi = system.frame(q)
-    force = coadjoint(system, q, xi, mu) - psi.T @ (along_q + transpose(mu[m:])[0]) + system.force(q, xi)
+    force = system.coadjoint(q, xi, mu) - psi.T @ (along_q + transpose(mu[m:])[0]) + system.force(q, xi)
     return psi @ xi, force[:m]
 
 
@@ -192,7 +192,7 @@ def _power(system: System, q: Array, p: Array, along_q: Array, free: Array) -> A
     mu = jnp.concatenate([p, jax.grad(system.lagrangian, 1)(q, xi)[m:]])
     psi = system.frame(q)
     _, slip_rate = jax.jvp(system.slip, (q,), (psi[:, :m] @ free,))
-    across = psi[:, m:].T @ along_q - coadjoint(system, q, xi, mu)[m:]
+    across = psi[:, m:].T @ along_q - system.coadjoint(q, xi, mu)[m:]
     return free @ system.force(q, xi)[:m] + across @ xi[m:] - mu[m:] @ slip_rate
 
 
@@ -212,7 +212,7 @@ class NonlinearEnergyExact(Scheme):
     does add up as a random walk.
     """
 
-    gradient: Any
+    gradient: MeanValue | Gonzalez
 
     order = 2
     symmetric = True
@@ -244,7 +244,7 @@ class NonlinearEnergyExact(Scheme):
         force = twist.T @ chord - twist @ chord - along_q + system.force(q, velocity)
         return jnp.concatenate([dz - h * jnp.linalg.solve(mass, psi_z.T @ force), dq - h * chord])
 
-    def _gradient(self, system: NonlinearSystem, state: Any, h: Array, dq: Array, dz: Array) -> tuple[Array, Array]:
+    def _gradient(self, system: NonlinearSystem, state: CompensatedState, h: Array, dq: Array, dz: Array) -> tuple:
         """Dbar E = (along q, along z)."""
         fractions = jnp.asarray(self.gradient.points)[:, None]
         q, z = state.q[None] + fractions * dq[None], state.p[None] + fractions * dz[None]

@@ -11,7 +11,6 @@ unit, and by the same amount wherever the motion comes back. Hence also `respons
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +20,7 @@ from jax.extend.core import Literal
 from discrete_hamel.schemes.scheme import carried
 
 
-def rounded(x: Array) -> Array:
+def round_to_half(x: Array) -> Array:
     """x to half the digits: whole multiples of one number, 2^-24 to 2^-26 of the sum of |x|.
 
     >>> near = rounded(jnp.array([1.0, 0.1]))
@@ -56,26 +55,26 @@ def affine(function: Callable[[Array], Array], x: Array) -> bool:
 
 
 def increment(
-    frame: Callable[[Array], Array], q: Array, low: Array, tau: Any, x: Array, d: Array
+    frame: Callable[[Array], Array], q: Array, low: Array, tau: Array | float, x: Array, d: Array
 ) -> tuple[Array, Array]:
     """d = Psi(q + low + tau d) x, Psi affine, in two parts, the second what the first rounds off; from d as of doubles.
 
     One step of Newton's method, which is the whole way where Psi is affine.
     """
-    coarse_x, none = rounded(x), jnp.zeros_like(q)
+    coarse_x, none = round_to_half(x), jnp.zeros_like(q)
     middle, left = carried(q, none, tau * d)
-    coarse = rounded(middle)
+    coarse = round_to_half(middle)
     _, along = jax.jvp(lambda q: frame(q) @ x, (coarse,), ((middle - coarse) + (left + low),))
     image, below = carried(frame(coarse) @ coarse_x, none, frame(coarse) @ (x - coarse_x) + along)
     return carried(d, none, _implicit(frame, coarse, tau, x, (image - d) + below))
 
 
-def response(frame: Callable[[Array], Array], middle: Array, tau: Any, x: Array, change: Array) -> Array:
+def response(frame: Callable[[Array], Array], middle: Array, tau: Array | float, x: Array, change: Array) -> Array:
     """By how much d = Psi(q + tau d) x changes with x, to first order; `middle` is q + tau d."""
     return _implicit(frame, middle, tau, x, frame(middle) @ change)
 
 
-def _implicit(frame: Callable[[Array], Array], middle: Array, tau: Any, x: Array, change: Array) -> Array:
+def _implicit(frame: Callable[[Array], Array], middle: Array, tau: Array | float, x: Array, change: Array) -> Array:
     """(1 - tau d(Psi x)/dq)^-1 change: what d = Psi(q + tau d) x makes of a change of its right side."""
     slope = jax.jacfwd(lambda q: frame(q) @ x)(middle)
     return jnp.linalg.solve(jnp.eye(len(middle)) - tau * slope, change)

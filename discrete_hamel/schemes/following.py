@@ -1,11 +1,12 @@
 """The discrete Hamel scheme in frames that follow the constraints: each interval has its own, and none degenerates."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.constructors import FromConstraints, constrained
 from discrete_hamel.mechanics.hamel import full
@@ -60,7 +61,7 @@ class FollowingHamel(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.tau) <= 1:
-            raise ValueError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
+            raise InputError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         """p_0 = E^T L_v: the momentum along the fields at the node."""
@@ -107,7 +108,7 @@ class FollowingHamel(Scheme):
         return x, q1, (1 - self.tau) * state.q + self.tau * q1
 
 
-def _rows(system: System) -> Any:
+def _rows(system: System) -> FromConstraints:
     found = constrained(system)
     assert found is not None
     return found

@@ -1,13 +1,12 @@
 """Gauss collocation on Hamel's equations, of any number of stages."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from numpy.polynomial import legendre
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.hamel import balance, full, velocities
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -15,7 +14,7 @@ from discrete_hamel.schemes.scheme import Scheme, State
 MOST_STAGES = 12
 
 
-def collocation(stages: int) -> tuple[Any, Any, Any]:
+def collocation(stages: int) -> tuple[Array, ...]:
     """(A, b, c) of Gauss collocation on [0, 1], from l_j = w_j sum_k (2k+1)/2 P_k(x_j) P_k, integrated term by term.
 
     The sum is over orthogonal polynomials, so no digits cancel for any number of stages.
@@ -25,7 +24,7 @@ def collocation(stages: int) -> tuple[Any, Any, Any]:
     integrals = np.empty((stages, stages))  # of P_k from -1 to x_i, times 2k + 1
     integrals[:, 0] = x + 1
     integrals[:, 1:] = p[:, 2:] - p[:, : stages - 1]
-    return integrals @ p[:, :stages].T * w / 4, w / 2, (1 + x) / 2
+    return integrals @ p[:, :stages].T * w / 4, w / 2, (1 + x) / 2  # type: ignore[return-value]
 
 
 class Gauss(Scheme):
@@ -47,7 +46,7 @@ class Gauss(Scheme):
 
     def __post_init__(self) -> None:
         if self.stages not in range(1, MOST_STAGES + 1):
-            raise ValueError(f"stages is {self.stages}; Gauss has 1 to {MOST_STAGES} of them.")
+            raise InputError(f"stages is {self.stages}; Gauss has 1 to {MOST_STAGES} of them.")
 
     def guess(self, system: System, state: State, h: Array) -> Array:
         """The stages on the straight line of the last velocity."""

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.system import System
@@ -62,12 +63,12 @@ class _Lagrangian(Scheme):
     order = 2
     symmetric = True
     changes = ("q",)
-    conserves: ClassVar[Any] = ("angular momentum",)
+    conserves: ClassVar[tuple[str, ...]] = ("angular momentum",)
 
     def check(self, system: System, q: Array) -> None:
         refuse_dependent(system, q, type(self).__name__)
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> "State | ReactingState":
         _need_square(system, q, type(self).__name__)
         return Scheme.start(self, system, q, xi, h)
 
@@ -96,7 +97,7 @@ class StormerVerlet(_Lagrangian):
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         _need_square(system, q, "StormerVerlet")
         if system.rank != len(xi):
-            raise ValueError(
+            raise InputError(
                 f"StormerVerlet is for unconstrained systems; this one constrains {len(xi) - system.rank} of its "
                 f"{len(xi)} velocities. Use DiscreteHamel or Leapfrog, or Rattle if the constraint is holonomic."
             )
@@ -131,14 +132,14 @@ class Rattle(_Lagrangian):
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         if getattr(system, "constraint", None) is None:
-            raise ValueError(
+            raise InputError(
                 f"Rattle is for holonomic constraints, and {type(system).__name__} has no method constraint(q) whose "
                 "zeros are its positions; velocity constraints are for DiscreteHamel, CortesMartinez or Leapfrog."
             )
         _need_square(system, q, "Rattle")
         rows, across = len(_constraint(system, q)), len(xi) - system.rank
         if rows != across:
-            raise ValueError(
+            raise InputError(
                 f"Rattle needs one holonomic constraint for each constrained velocity; constraint(q) has {rows} and "
                 f"this system constrains {across} velocities. Nonholonomic ones are for DiscreteHamel or Leapfrog."
             )
@@ -176,11 +177,11 @@ def _on_and_along(system: Any, q: Array) -> None:
         return  # `start` says so
     scale, off = float(jnp.max(jnp.abs(slope))), float(jnp.max(jnp.abs(_constraint(system, q))))
     if off > OFF * scale * (1 + float(jnp.max(jnp.abs(q)))):
-        raise ValueError(f"the initial q is off the holonomic constraint: constraint(q) is {off:.3g} there, not 0.")
+        raise InputError(f"the initial q is off the holonomic constraint: constraint(q) is {off:.3g} there, not 0.")
     along = psi[:, : system.rank]
     across = float(jnp.max(jnp.abs(slope @ along)))
     if across > OFF * scale * float(jnp.max(jnp.abs(along))):
-        raise ValueError(
+        raise InputError(
             f"the free velocities of {type(system).__name__} are not along constraint(q) = 0: they change it at rates "
             f"up to {across:.3g}. Rattle needs a frame whose first {system.rank} fields are tangent to it."
         )
@@ -220,14 +221,14 @@ class Leapfrog(_Lagrangian):
         state = super().start(system, q, xi, h)
         return ReactingState(q, state.p, state.xi, hamel.reactions(system, q, state.xi))
 
-    def _step(self, system: System, state: Any, h: Array, z: Array) -> tuple[Array, Array, Array]:
+    def _step(self, system: System, state: ReactingState, h: Array, z: Array) -> tuple[Array, Array, Array]:
         across = hamel.momentum(system, state.q, state.xi)[system.rank :] + (h / 2) * state.reaction
         return _verlet(system, state.q, _covector(system, state.q, jnp.concatenate([state.p, across])), h, z)
 
-    def residual(self, system: System, state: Any, h: Array, z: Array) -> Array:
+    def residual(self, system: System, state: ReactingState, h: Array, z: Array) -> Array:
         return self._step(system, state, h, z)[0]
 
-    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[ReactingState, Array]:
+    def advance(self, system: System, state: ReactingState, h: Array, z: Array) -> tuple[ReactingState, Array]:
         _, q1, end = self._step(system, state, h, z)
         p, across = jnp.split(system.frame(q1).T @ end, [system.rank])
         xi = hamel.legendre(system, q1, p, frames.left_inverse(system.frame(q1), jnp.split(z, 2)[1]))
@@ -239,7 +240,7 @@ def _need_square(system: System, q: Array, scheme: str) -> None:
     """Refuses a system whose velocities are not as many as its coordinates."""
     coordinates, n = need_independent(system, q, scheme)
     if coordinates != n:
-        raise ValueError(
+        raise InputError(
             f"{scheme} works with momenta dL/dqdot in coordinates, so it needs as many coordinates as velocities; "
             f"this system has {coordinates} coordinates and {n} quasi-velocities (redundant coordinates), where that "
             "momentum is not determined. Use DiscreteHamel."
@@ -250,7 +251,7 @@ def need_independent(system: System, q: Array, scheme: str) -> tuple[int, int]:
     """(N, n); refuses a system with more velocities than coordinates, so that qdot does not determine xi."""
     coordinates, n = jax.eval_shape(system.frame, q).shape
     if coordinates < n:
-        raise _undetermined(scheme, coordinates, n)
+        raise _undetermined_error(scheme, coordinates, n)
     return coordinates, n
 
 
@@ -258,10 +259,10 @@ def refuse_dependent(system: System, q: Array, scheme: str) -> None:
     """The same where the fields are dependent as vectors, which only concrete values show."""
     psi = np.asarray(system.frame(q))
     if psi.shape[0] < psi.shape[1] or frames.condition(psi) > DEPENDENT:
-        raise _undetermined(scheme, *psi.shape)
+        raise _undetermined_error(scheme, *psi.shape)
 
 
-def _undetermined(scheme: str, coordinates: int, n: int) -> ValueError:
+def _undetermined_error(scheme: str, coordinates: int, n: int) -> ValueError:
     return ValueError(
         f"{scheme} needs a Lagrangian L(q, qdot), and here qdot does not determine the quasi-velocities: the "
         f"{n} fields are dependent as vectors in {coordinates} coordinates and carry the bracket of an algebra "

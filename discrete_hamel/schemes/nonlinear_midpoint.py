@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -38,7 +39,7 @@ class NonlinearMidpoint(Scheme):
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         if not isinstance(system, NonlinearSystem):
-            raise ValueError(
+            raise InputError(
                 f"NonlinearMidpoint is for velocities qdot = psi(q, z) (dh.nonlinear); {type(system).__name__} has a "
                 "frame, and DiscreteHamel(tau) is the tau-rule for it."
             )

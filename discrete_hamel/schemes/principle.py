@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.frames import left_inverse
-from discrete_hamel.mechanics.hamel import balance, coadjoint, full
+from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.cortes_martinez import CortesMartinez
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel, StaggeredHamel
@@ -60,15 +61,15 @@ class Principle(Scheme):
     (6, 3)
     """
 
-    lagrangian: Any = static(default=None)
-    point: Any = 0.5  # type: ignore[misc]  # of every Scheme; a number here too
-    reconstruction: Any = static(default=None)
-    variation: Any = static(default="hamel")
-    two_point: Any = static(default=None)
-    constraint: Any = static(default=None)
+    lagrangian: Callable | None = static(default=None)
+    point: float = 0.5  # type: ignore[misc]  # of every Scheme; a number here too
+    reconstruction: Callable | None = static(default=None)
+    variation: Callable | str = static(default="hamel")
+    two_point: Callable | None = static(default=None)
+    constraint: Callable | None = static(default=None)
     staggered: bool = False
-    params: Any = None
-    own_point: Any = static(default=None)  # `point` where it is a function; then the number is 1/2
+    params: PyTree = None
+    own_point: Callable | None = static(default=None)  # `point` where it is a function; then the number is 1/2
 
     order = property(lambda self: getattr(self.instance, "order", None))
     symmetric = property(lambda self: getattr(self.instance, "symmetric", None))
@@ -81,12 +82,12 @@ class Principle(Scheme):
             object.__setattr__(self, "point", 0.5)
         if self.two_point is not None:
             if self.lagrangian is not None or self.staggered or self.variation not in ("hamel", "derived"):
-                raise ValueError("two_point is a discrete Lagrangian with derived variations: give it alone.")
+                raise InputError("two_point is a discrete Lagrangian with derived variations: give it alone.")
             object.__setattr__(self, "variation", "derived")
         if not callable(self.variation) and self.variation not in ("hamel", "derived"):
-            raise ValueError(f'variation is {self.variation!r}; it is "hamel", "derived" or a function.')
+            raise InputError(f'variation is {self.variation!r}; it is "hamel", "derived" or a function.')
         if self.staggered and (self.variation == "derived" or self.constraint is not None):
-            raise ValueError("a staggered principle has variations between its points: no derived ones, and no D^d.")
+            raise InputError("a staggered principle has variations between its points: no derived ones, and no D^d.")
 
     def __repr__(self) -> str:
         names = ("lagrangian", "reconstruction", "variation", "two_point", "constraint", "staggered")
@@ -107,7 +108,7 @@ class Principle(Scheme):
 
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.point) <= 1:
-            raise ValueError(f"point is {float(self.point):g}; it lies between the nodes, 0 <= tau <= 1.")
+            raise InputError(f"point is {float(self.point):g}; it lies between the nodes, 0 <= tau <= 1.")
         if self.variation == "derived":
             refuse_dependent(system, q, "A principle with derived variations")
 
@@ -122,11 +123,11 @@ class Principle(Scheme):
 
     def _shaped(self, part: str, rows: Array, length: int) -> None:
         if rows.shape != (length,):
-            raise ValueError(f"{part} gives an array of shape {rows.shape}; it has {length} rows here.")
+            raise InputError(f"{part} gives an array of shape {rows.shape}; it has {length} rows here.")
 
     # --- the four functions ---
 
-    def _asked(self, part: Callable, *arguments: Any) -> Any:
+    def _asked(self, part: Callable, *arguments: PyTree) -> Array:
         return part(*arguments) if self.params is None else part(*arguments, self.params)
 
     def at(self, q0: Array, q1: Array) -> Array:
@@ -163,7 +164,7 @@ class Principle(Scheme):
             gain = momentum @ change
         else:
             mean = (1 - self.point) * eta0 + self.point * eta1  # (5.4)
-            gain = momentum @ ((eta1 - eta0) / h) + coadjoint(system, q, xi, momentum) @ mean  # (5.8)
+            gain = momentum @ ((eta1 - eta0) / h) + system.coadjoint(q, xi, momentum) @ mean  # (5.8)
         return slope @ (system.frame(q) @ mean) + gain + h * (system.force(q, xi) @ mean)  # (5.7)
 
     def _varied_as_derived(
@@ -174,7 +175,7 @@ class Principle(Scheme):
         q, moved = jax.jvp(self.at, nodes, moves)
         if self.two_point is not None:
             velocity = left_inverse(system.frame(q), (q1 - q0) / h)
-            _, gain = jax.jvp(lambda a, b: self._asked(self.two_point, system, a, b, h), nodes, moves)
+            _, gain = jax.jvp(lambda a, b: self._asked(self.two_point, system, a, b, h), nodes, moves)  # type: ignore[arg-type]
         else:
             velocity = xi
             _, off = jax.jvp(lambda a, b: self.missed(system, a, b, xi, h), nodes, moves)

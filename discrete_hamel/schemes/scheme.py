@@ -3,23 +3,26 @@
 To add a scheme: subclass Scheme with its numbers as fields (leaves: `tau`), set `order`, `symmetric`, `conserves` and
 `reference`, and write `residual` and `advance`; `start` and `guess` have defaults for states (q, p, xi). The unknown
 z may have any length. A scheme whose step is not one solve (explicit, or made of other steps) overrides `step`.
-Nothing else in the library changes: `simulate`, gradients and the generic tests pick it up.
 """
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.typing import ArrayLike
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, Report, root
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
+
+T = TypeVar("T")
+Held = TypeVar("Held", bound="State")  # between steps: q, p, xi, and what else the scheme remembers
+Moving = TypeVar("Moving", bound=System)  # what a scheme is for; a bare `Scheme` is for whatever there is
 
 
 class State(Pytree):
@@ -59,13 +62,13 @@ def carried(sum: Array, low: Array, change: Array) -> tuple[Array, Array]:
     return total, low - (total - new)
 
 
-class AtHalf:
+class AtHalf(Generic[T]):
     """A property of the method that holds where these parameters are 1/2, else another; the class shows the first."""
 
-    def __init__(self, half: Any, otherwise: Any, parameters: tuple[str, ...] = ("tau",)) -> None:
+    def __init__(self, half: T, otherwise: T, parameters: tuple[str, ...] = ("tau",)) -> None:
         self.half, self.otherwise, self.parameters = half, otherwise, parameters
 
-    def __get__(self, scheme: Any, owner: type) -> Any:
+    def __get__(self, scheme: object, owner: type) -> T:
         at_half = scheme is None or all(getattr(scheme, name) == 0.5 for name in self.parameters)
         return self.half if at_half else self.otherwise
 
@@ -77,56 +80,56 @@ class Interval(Pytree):
     report: Report
 
 
-class Scheme(Pytree):
+class Scheme(Pytree, Generic[Moving, Held]):
     """A rule for one step: the root z of `residual`, from which `advance` makes the next state."""
 
     order: ClassVar[Any] = None
-    symmetric: ClassVar[Any] = None  # step(h) is undone by step(-h)
+    symmetric: ClassVar[bool | AtHalf[bool] | None] = None  # step(h) is undone by step(-h)
     # What theorems give, in the words of docs and tests. "relative equilibria": where the frame is invariant and the
     # group only translates the coordinates on which l, Psi and c depend; see DiscreteHamel.
-    conserves: ClassVar[Any] = ()
+    conserves: ClassVar[tuple[str, ...] | AtHalf[tuple[str, ...]]] = ()
     reference: ClassVar[str] = ""
-    frameless: ClassVar[Any] = False  # it takes systems that have no frame, qdot = psi(q, z)
-    nodal: ClassVar[Any] = False  # state.xi is the velocity at the node, which need not be found from p
-    at_nodes: ClassVar[Any] = False  # it uses the fields at nodes only, which may degenerate between them
-    negligible: ClassVar[Any] = NEGLIGIBLE  # what Newton may leave out of a step, in units of round-off
-    point: ClassVar[Any] = 0.5  # where on the chord from q_k to q_{k+1} an interval's equations and xi are those of
+    frameless: ClassVar[bool] = False  # it takes systems that have no frame, qdot = psi(q, z)
+    nodal: ClassVar[bool] = False  # state.xi is the velocity at the node, which need not be found from p
+    at_nodes: ClassVar[bool] = False  # it uses the fields at nodes only, which may degenerate between them
+    negligible: ClassVar[float] = NEGLIGIBLE  # what Newton may leave out of a step, in units of round-off
+    point: ClassVar[float] = 0.5  # where on the chord from q_k to q_{k+1} an interval's equations and xi are those of
     changes: ClassVar[tuple[str, ...]] = ()  # of the state, of which z has only changes: z may vanish, these do not
 
-    def fitted(self, system: System) -> "Scheme":
+    def fitted(self, system: Moving) -> "Scheme":
         """The form of this scheme for systems of this kind: itself, unless it has another one, or refuses them."""
         if isinstance(system, NonlinearSystem) and not self.frameless:
             system.frame(jnp.zeros(0))  # refuses
         return self
 
-    def check(self, system: System, q: Array) -> None:
+    def check(self, system: Moving, q: Array) -> None:
         """Refuse, with a sentence, what only concrete values show to be outside the hypotheses; before a run."""
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> Any:
+    def start(self, system: Moving, q: Array, xi: Array, h: Array) -> Any:
         """p_0 = mu(q_0, xi_0) on D: one-step and self-starting."""
         free = xi[: system.rank]
         return State(q, hamel.balance(system, q, free)[0], free)
 
-    def guess(self, system: System, state: Any, h: Array) -> Array:
+    def guess(self, system: Moving, state: Held, h: Array) -> Array:
         """z = (xi^D, q_{k+1}) of an explicit Euler step with the last interval's velocity."""
         return jnp.concatenate([state.xi, state.q + h * system.frame(state.q) @ hamel.full(system, state.q, state.xi)])
 
-    def residual(self, system: System, state: Any, h: Array, z: Array) -> Array:
+    def residual(self, system: Moving, state: Held, h: Array, z: Array) -> Array:
         """The scheme's equations; zero at the unknowns z of the step."""
         raise NotImplementedError
 
-    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[Any, Array]:
+    def advance(self, system: Moving, state: Held, h: Array, z: Array) -> tuple[Held, Array]:
         """The state at the next node and the interval's xi (n components), from the root z."""
         raise NotImplementedError
 
-    def step(self, system: System, state: Any, h: Array) -> tuple[Any, Interval]:
+    def step(self, system: Moving, state: Held, h: Array) -> tuple[Held, Interval]:
         """One step: the root of `residual`, found by Newton's method from `guess`, and what `advance` makes of it."""
         equations, guess = partial(self.residual, system, state, h), self.guess(system, state, h)
         z, report = root(equations, guess, self.negligible, self.beside(state))
         state, xi = self.advance(system, state, h, z)
         return state, Interval(xi, report)
 
-    def beside(self, state: Any) -> Any:
+    def beside(self, state: Held) -> Array | float:
         """The size of what z are changes of."""
         return sum(jnp.sum(jnp.abs(getattr(state, name))) for name in self.changes)
 
@@ -134,15 +137,15 @@ class Scheme(Pytree):
         """For a step that is nothing but steps of another scheme: that scheme, and the lengths of these steps."""
         return None
 
-    def unsolved(self, system: System, state: Any, h: Array) -> tuple["Scheme", Any, Array]:
+    def unsolved(self, system: Moving, state: Held, h: Array) -> tuple["Scheme", Held, Array]:
         """The solve at fault in a step that failed, as (scheme, state, h): for a step made of others, one of those."""
         return self, state, h
 
-    def time(self, state: Any) -> Any:
+    def time(self, state: Held) -> Array | None:
         """The time at the node, where the scheme keeps it; None where every step is h, so that t_k = k h."""
         return None
 
-    def equation(self, system: System, row: int) -> str:
+    def equation(self, system: Moving, row: int) -> str:
         """What a row of the residual is, for messages."""
         m, names = system.rank, (system.velocities, system.coordinates)
         of_d = row < m
@@ -151,7 +154,7 @@ class Scheme(Pytree):
         name = known[index] if index < len(known) else f"{'xi' if of_d else 'q'}[{index}]"
         return f"the momentum balance along {name}" if of_d else f"the reconstruction of {name}"
 
-    def velocity(self, system: System, state: Any) -> Array:
+    def velocity(self, system: Moving, state: Held) -> Array:
         """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""
         if self.nodal:
             return hamel.full(system, state.q, state.xi)
@@ -160,7 +163,7 @@ class Scheme(Pytree):
         xi, _ = root(partial(self.missed_momentum, system, state.q, state.p), state.xi[: system.rank])
         return hamel.full(system, state.q, xi)
 
-    def missed_momentum(self, system: System, q: Array, p: Array, free: Array) -> Array:
+    def missed_momentum(self, system: Moving, q: Array, p: Array, free: Array) -> Array:
         """By how much xi^D misses the momentum at a node: m equations, which Newton solves; mu(q, xi) - p on D."""
         return hamel.momentum_on_d(system, q, free) - p
 
@@ -188,7 +191,7 @@ class Wrapped(Scheme):
         return self if fitted is self._inner else self.replace(scheme=fitted)
 
 
-def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayLike) -> State:
+def start(system: System, scheme: Scheme, q: Coordinates, xi: Quasivelocities, h: Scalar) -> State:
     """The state from which `step` sets out: q_0, p_0 = mu(q_0, xi_0), and xi_0 as a first guess.
 
     After a step `state.xi` is an interval's velocity, not the node's: `nodal_velocity` gives that from (q, p).
@@ -202,7 +205,7 @@ def start(system: System, scheme: Scheme, q: ArrayLike, xi: ArrayLike, h: ArrayL
 
 
 @jax.jit
-def step(system: System, scheme: Scheme, state: State, h: ArrayLike) -> tuple[State, Interval]:
+def step(system: System, scheme: Scheme, state: State, h: Scalar) -> tuple[State, Interval]:
     """One step, for a loop of one's own: the next state, and the interval's velocity and report.
 
     `state.q` and `state.p` are at the node. `state.xi` and `interval.xi` are the velocity of the interval behind it,
@@ -225,12 +228,5 @@ def step(system: System, scheme: Scheme, state: State, h: ArrayLike) -> tuple[St
     Faster than both is to put what acts on the system into it (a force of (q, xi) by `forced`, of t by `controlled`,
     motions by `prescribe`) and to call `simulate`, which takes the compiled step: for a command held over n steps a
     scan over `simulate(..., steps=n)`, which starts from the q[-1] and xi[-1] (both at the node) of the one before.
-
-    >>> import discrete_hamel as dh
-    >>> sleigh, scheme = dh.systems.ChaplyginSleigh(), dh.DiscreteHamel()
-    >>> state = dh.start(sleigh, scheme, [0.1, 0, 0], [1.5, -0.3], h=0.01)
-    >>> state, interval = dh.step(sleigh, scheme, state, h=0.01)
-    >>> bool(interval.report.converged)
-    True
     """
     return scheme.fitted(system).step(system, state, jnp.asarray(h, float))

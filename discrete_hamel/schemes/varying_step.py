@@ -57,7 +57,7 @@ class TimeTransformed(Wrapped):
         zero = jnp.zeros((), q.dtype)
         return Paced(self.scheme.start(system, q, xi, h * density), jnp.log(density), zero, zero)
 
-    def _slope(self, system: System, state: Any) -> Array:
+    def _slope(self, system: System, state: Paced) -> Array:
         """s' = ds/dt along (H) at a node."""
         xi = self.scheme.velocity(system, state)
         motion = vector_field(system, state.q, xi[: system.rank])

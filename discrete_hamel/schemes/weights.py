@@ -1,11 +1,10 @@
 """Weights of symmetric compositions, as data: a step h becomes steps gamma_1 h, ..., gamma_s h of the base scheme."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 
 
@@ -15,7 +14,7 @@ class Weights(Pytree):
     `half` holds gamma_1..gamma_{(s+1)/2}; the middle one is made from the others, so that the sum is 1.
     """
 
-    half: Any
+    half: Array | tuple[float, ...]
     order: int
     source: str
 
@@ -33,7 +32,7 @@ class Weights(Pytree):
         return 2 * len(self.half) - 1
 
 
-def _nested(order: int, stage: tuple[float, ...], inner: Weights | None, source: str) -> Weights:
+def _nest(order: int, stage: tuple[float, ...], inner: Weights | None, source: str) -> Weights:
     """The composition `stage` of a composition of order two less: every inner weight times every outer one."""
     whole = (*stage, *stage[-2::-1])
     within = (1.0,) if inner is None else (*inner.half, *inner.half[-2::-1])
@@ -43,7 +42,7 @@ def _nested(order: int, stage: tuple[float, ...], inner: Weights | None, source:
 
 def _even(order: int) -> None:
     if order < 4 or order % 2:
-        raise ValueError(f"order is {order}; symmetric compositions have even orders, from 4 on.")
+        raise InputError(f"order is {order}; symmetric compositions have even orders, from 4 on.")
 
 
 def triple_jump(order: int) -> Weights:
@@ -57,7 +56,7 @@ def triple_jump(order: int) -> Weights:
     _even(order)
     jump = 1 / (2 - 2 ** (1 / (order - 1)))
     inner = triple_jump(order - 2) if order > 4 else None
-    return _nested(order, (jump, 1 - 2 * jump), inner, "triple jump: Yoshida, Phys. Lett. A 150 (1990) 262")
+    return _nest(order, (jump, 1 - 2 * jump), inner, "triple jump: Yoshida, Phys. Lett. A 150 (1990) 262")
 
 
 def suzuki(order: int) -> Weights:
@@ -71,15 +70,13 @@ def suzuki(order: int) -> Weights:
     _even(order)
     jump = 1 / (4 - 4 ** (1 / (order - 1)))
     inner = suzuki(order - 2) if order > 4 else None
-    return _nested(order, (jump, jump, 1 - 4 * jump), inner, "Suzuki, Phys. Lett. A 146 (1990) 319")
+    return _nest(order, (jump, jump, 1 - 4 * jump), inner, "Suzuki, Phys. Lett. A 146 (1990) 319")
 
 
 # Decimals as published; the tests check the order conditions to round-off.
 
 MCLACHLAN_4 = Weights(
-    (0.28, 0.62546642846767004501, -0.81093285693534009002),
-    4,
-    "McLachlan, SIAM J. Sci. Comput. 16 (1995) 151: 5 steps",
+    (0.28, 0.62546642846767004501, -0.81093285693534009002), 4, "McLachlan, SIAM J. Sci. Comput. 16 (1995) 151: 5 steps"
 )
 YOSHIDA_6 = Weights(
     (
@@ -137,5 +134,5 @@ def optimised(order: int) -> Weights:
     """The most accurate published ones that we know at equal cost: Suzuki's for order 4, Kahan & Li's for 6 and 8."""
     best = {4: suzuki(4), 6: KAHAN_LI_6, 8: KAHAN_LI_8}
     if order not in best:
-        raise ValueError(f"order is {order}; optimised weights are here for 4, 6 and 8.")
+        raise InputError(f"order is {order}; optimised weights are here for 4, 6 and 8.")
     return best[order]

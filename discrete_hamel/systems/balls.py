@@ -1,5 +1,6 @@
 """Balls that roll without slipping on a plane and on a sphere, on rotation matrices and without poles."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -7,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -29,7 +32,7 @@ class ChaplyginSphere(Rolling):
     """
 
     mass: float = 1.0  # kg
-    inertia: Any = (0.3, 0.4, 0.6)  # kg m^2, about the centre: principal moments or a full matrix
+    inertia: ArrayLike = (0.3, 0.4, 0.6)  # kg m^2, about the centre: principal moments or a full matrix
     radius: float = 1.0  # m
     gravity: float = 9.8  # m/s^2, of no effect on the motion
 
@@ -92,7 +95,7 @@ class BallOnSphere(System):
     velocities = ("nu1", "nu2", "nu3", "slip1", "slip2", "slip3")
     units = SI | {"vertical momentum": "kg m^3/s"}
 
-    def curvature(self) -> Any:
+    def curvature(self) -> Array | float:
         """k of beta = k x: 1 / (R + r) on the sphere, -1 / (R - r) in the bowl."""
         return -1 / (self.sphere - self.radius) if self.inside else 1 / (self.sphere + self.radius)
 
@@ -152,7 +155,7 @@ class BallOnSphere(System):
             "trace of W^T W": Invariant(attitude_trace, "exact", ("frame",)),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable]:
         """Generators, q to qdot."""
 
         def around(q: Array) -> Array:
@@ -177,7 +180,7 @@ class BallOnSphere(System):
         side = -0.8 if self.inside else 0.8
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.6 * v, 0.0, side * v), "xi": (180.0, 2.0, 240.0), "h": 0.001}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The ball, and parallels and meridians of the sphere."""
         return [ball_outline(q[:9], q[9:], self.radius), outlines.dot(q[9:]), *outlines.sphere(float(self.sphere))]
 
@@ -187,7 +190,7 @@ def turned_about(q: Array) -> Array:
     return jnp.einsum("aci,cb->abi", jnp.asarray(_TURNS), q.reshape(3, 3)).reshape(9, 3)
 
 
-def ball_outline(attitude: Any, centre: Any, radius: Any) -> outlines.Surface:
+def ball_outline(attitude: ArrayLike, centre: ArrayLike, radius: Scalar) -> outlines.Surface:
     """A ball in space."""
     return outlines.ellipsoid(np.asarray(attitude).reshape(3, 3), float(radius) * np.ones(3), centre)
 
@@ -196,7 +199,7 @@ def fits(system: Any, around: str) -> None:
     """The ball is smaller than what it rolls in."""
     radius, room = float(system.radius), float(getattr(system, around))
     if radius >= room:
-        raise ValueError(
+        raise InputError(
             f"the parameter radius of {type(system).__name__} is {radius:g}: the ball does not fit into the {around}, "
             f"whose radius is {room:g}."
         )

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters, roundness
 from discrete_hamel.systems._blocks.units import SI
@@ -18,29 +19,29 @@ from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations
 from discrete_hamel.systems.rolling import UP, attitude_trace
 
 
-def cylinder(s: Array, radius: Any) -> Array:
+def cylinder(s: Array, radius: Array | float) -> Array:
     """(a, z) = (radius, s): the centre stays at `radius` from a vertical axis, inside a cylinder."""
     return jnp.stack([radius * jnp.ones_like(s), s])
 
 
-def sphere(s: Array, radius: Any) -> Array:
+def sphere(s: Array, radius: Array) -> Array:
     """(a, z) = radius (sin, cos)(s / radius): the centre at `radius` from a sphere's, outside; s from the top."""
     return radius * jnp.stack([jnp.sin(s / radius), jnp.cos(s / radius)])
 
 
-def bowl(s: Array, radius: Any) -> Array:
+def bowl(s: Array, radius: Array) -> Array:
     """(a, z) = radius (sin, -cos)(s / radius): the centre at `radius` from a sphere's, inside; s from the bottom."""
     return radius * jnp.stack([jnp.sin(s / radius), -jnp.cos(s / radius)])
 
 
-def hoop(s: Array, sizes: Any) -> Array:
+def hoop(s: Array, sizes: Array | tuple[float, ...]) -> Array:
     """(a, z) = (u + v sin(s/v), v cos(s/v)): outside a horizontal hoop; sizes = (u of the hoop, v = tube and ball)."""
     u, v = sizes
     return jnp.stack([u + v * jnp.sin(s / v), v * jnp.cos(s / v)])
 
 
 @jax.jit
-def _profile(surface: Any, s: Array) -> Array:
+def _profile(surface: "OnSurface", s: Array) -> Array:
     """(a, z, a', z') at each s."""
     return jax.vmap(lambda s: jnp.concatenate([surface.curve(s), surface.slope(s)]))(s)
 
@@ -60,16 +61,16 @@ class OnSurface(System):
     }
 
     if TYPE_CHECKING:  # fields of the subclasses, not of this class
-        mass: Any = None
-        inertia: Any = None  # or `moment`
-        radius: Any = None
-        gravity: Any = None
+        mass: Array | float = 1.0
+        inertia: Array | float = 1.0  # or `moment`
+        radius: Array | float = 1.0
+        gravity: Array | float = 1.0
 
     def curve(self, s: Array) -> Array:
         """(a, z) of the ball's centre at arc length s: distance from the axis, and height."""
         raise NotImplementedError
 
-    def moment(self) -> Any:
+    def moment(self) -> Array | float:
         """J, about any axis through the ball's centre."""
         return self.inertia
 
@@ -146,7 +147,7 @@ class OnSurface(System):
             "trace of W^T W": Invariant(attitude_trace, "exact", ("frame",)),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable]:
         """Generators, q to qdot."""
 
         def around(q: Array) -> Array:
@@ -159,20 +160,20 @@ class OnSurface(System):
         turns = {f"rotation of the ball about its axis {i + 1}": partial(of_the_ball, axis=i) for i in range(3)}
         return {"rotation about the vertical": around} | turns
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The ball, and the point where it touches."""
         q = np.asarray(q, float)
         centre, touch = (self._places(q[9:10], q[10:11], off)[0, 0] for off in (0.0, -float(self.radius)))
         return [ball_outline(q[:9], centre, self.radius), outlines.dot(touch)]
 
-    def scenery(self, q: Any) -> list[np.ndarray]:
+    def scenery(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The surface, as far as a run with coordinates q (K+1 x 11) comes."""
         low, high = np.min(q[:, 9]) - self.radius, np.max(q[:, 9]) + self.radius
         turn = np.linspace(0, 2 * np.pi, 49)
         grid = self._places(np.linspace(low, high, 49), turn, -float(self.radius))
         return [line.view(outlines.Fixed) for line in (*grid[::8], *(grid[:, i] for i in range(0, 48, 4)))]
 
-    def _places(self, s: Any, theta: Any, off: float) -> np.ndarray:
+    def _places(self, s: np.ndarray, theta: np.ndarray, off: float) -> np.ndarray:
         """The ball's centre at each arc length s and angle theta, moved off the surface: rows x columns x 3."""
         a, z, da, dz = np.asarray(_profile(self, jnp.asarray(s))).T[:, :, None]
         a, z = a - off * dz, z + off * da
@@ -200,7 +201,7 @@ class BallOnSurface(OnSurface):
     """
 
     profile: Callable = hoop
-    params: Any = (2.0, 0.9)  # m, passed to `profile` as second argument unless None
+    params: PyTree = (2.0, 0.9)  # m, passed to `profile` as second argument unless None
     mass: float = 1.0  # kg
     inertia: float = 0.064  # kg m^2, about any axis through the ball's centre (J)
     radius: float = 0.4  # m, of the ball (r)

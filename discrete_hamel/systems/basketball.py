@@ -1,7 +1,5 @@
 """The basketball on its hoop.   [MD] chapter 11"""
 
-from typing import Any
-
 import numpy as np
 from jax import Array
 
@@ -35,7 +33,7 @@ class BasketballOnHoop(OnSurface):
     def curve(self, s: Array) -> Array:
         return hoop(s, (self.hoop + self.wire, self.radius + self.wire))
 
-    def moment(self) -> Any:
+    def moment(self) -> Array | float:
         return 2 * self.mass * self.radius**2 / 3
 
     def check(self) -> None:

@@ -1,6 +1,6 @@
 """Carts and other things on wheels that roll on a plane without skidding; angles on the plane have no poles."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,7 +17,7 @@ def in_the_plane(theta: Array) -> Array:
     return jnp.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
-def plane_symmetries(coordinates: tuple[str, ...]) -> dict[str, Any]:
+def plane_symmetries(coordinates: tuple[str, ...]) -> dict[str, Callable[[Array], Array]]:
     """Generators of the plane's motions, q to qdot, for coordinates (theta, x, y, ...)."""
     size = len(coordinates)
     return {
@@ -103,7 +103,7 @@ class ThreeWheelCart(System):
             "Omega^2 (f - J_D r^2 sin^2 alpha)": Invariant(self.rolling_energy, "bounded"),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         plane = plane_symmetries(self.coordinates)
         turn = plane.pop("rotation of the plane")
@@ -121,7 +121,7 @@ class ThreeWheelCart(System):
         """Rolling with the front wheel turned and turning."""
         return {"q": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.4), "xi": (3.0, 0.5), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The frame and the three wheels, in the plane."""
         theta, u1, u2, *_, heading = np.asarray(q, float)
         a, b, d, r = (float(v) for v in (self.centre, self.half_track, self.wheelbase, self.wheel_radius))
@@ -132,7 +132,7 @@ class ThreeWheelCart(System):
         return [outlines.planar(theta, u1, u2, deck).view(outlines.Solid), places[:2], *wheels]
 
 
-def wheel(heading: float, place: Any, radius: float) -> outlines.Blade:
+def wheel(heading: float, place: Array | np.ndarray, radius: float) -> outlines.Blade:
     """A wheel seen from above."""
     return outlines.blade(heading, place[0], place[1], radius)
 
@@ -188,7 +188,7 @@ class Car(System):
             "steering momentum": Invariant(self.steering_momentum, "exact"),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates)
 
@@ -199,7 +199,7 @@ class Car(System):
         """Driving with the steering let go."""
         return {"q": (0.0, 0.0, 0.0, 0.3), "xi": (1.0, 0.2), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Frame and wheels, in the plane."""
         theta, x, y, alpha = np.asarray(q, float)
         length = float(self.wheelbase)

@@ -1,11 +1,11 @@
 """Chains of pendulums."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -26,8 +26,8 @@ class PlanarChain(System):
     """
 
     links: int = 3  # n
-    masses: Any = 1.0  # kg, of the bobs: n of them, or one for all
-    lengths: Any = 1.0  # m, of the rods: n of them, or one for all
+    masses: Scalar = 1.0  # kg, of the bobs: n of them, or one for all
+    lengths: Scalar = 1.0  # m, of the rods: n of them, or one for all
     gravity: float = 9.8  # m/s^2
 
     units = SI
@@ -65,12 +65,12 @@ class PlanarChain(System):
 
     def check(self) -> None:
         if self.links < 1:
-            raise ValueError(f"the parameter links of PlanarChain must be at least 1; it is {self.links}.")
+            raise InputError(f"the parameter links of PlanarChain must be at least 1; it is {self.links}.")
         for name in ("masses", "lengths"):
             parameters.shape(self, name, (), (self.links,))
         parameters.positive(self, "masses", "lengths")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The rods, from the pivot down."""
         angles = np.asarray(q)
         rods = np.asarray(self.lengths) * np.array([np.sin(angles), -np.cos(angles)])

@@ -1,18 +1,17 @@
 """Charged particles in uniform fields: the magnetic term is linear in the velocity."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.particles import NonholonomicParticle, contact_frame
 
 
-def _electromagnetic(system: Any, q: Array, velocity: Array) -> Array:
+def _electromagnetic(system: "ChargedParticle | ChargedNonholonomicParticle", q: Array, velocity: Array) -> Array:
     """e (A . v - phi) with A = B x q / 2 and phi = -E . q."""
     magnetic, electric = jnp.asarray(system.magnetic), jnp.asarray(system.electric)
     return system.charge * (0.5 * jnp.cross(magnetic, q) @ velocity + electric @ q)
@@ -31,8 +30,8 @@ class ChargedParticle(System):
 
     mass: float = 1.0  # kg
     charge: float = 1.0  # C
-    magnetic: Any = (0.0, 0.0, 1.0)  # T, the field B
-    electric: Any = (0.0, 0.1, 0.0)  # V/m, the field E
+    magnetic: ArrayLike = (0.0, 0.0, 1.0)  # T, the field B
+    electric: ArrayLike = (0.0, 0.1, 0.0)  # V/m, the field E
 
     rank = 3
     coordinates = ("x", "y", "z")
@@ -85,8 +84,8 @@ class ChargedNonholonomicParticle(System):
 
     mass: float = 1.0  # kg
     charge: float = 1.0  # C
-    magnetic: Any = (0.0, 0.0, 1.0)  # T, the field B
-    electric: Any = (0.0, 0.0, 0.0)  # V/m, the field E
+    magnetic: ArrayLike = (0.0, 0.0, 1.0)  # T, the field B
+    electric: ArrayLike = (0.0, 0.0, 0.0)  # V/m, the field E
 
     rank = 2
     coordinates = ("x", "y", "z")

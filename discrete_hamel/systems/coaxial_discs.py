@@ -74,7 +74,7 @@ class CoaxialDiscs(System):
     def check(self) -> None:
         parameters.positive(self, "mass1", "mass2")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The axis, and the two discs from above."""
         first, second = np.asarray(q)[:2], np.asarray(q)[2:]
         blade = 0.3 * np.array([-(second - first)[1], (second - first)[0]])

@@ -1,12 +1,12 @@
 """Disks that roll without slipping on a horizontal plane."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -61,7 +61,7 @@ class VerticalDisk(System):
         """m g, the plane's normal force."""
         return self.mass * self.gravity * jnp.ones_like(q[0])
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return {
             "own rotation": lambda q: jnp.array([0.0, 1.0, 0.0, 0.0]),
@@ -80,7 +80,7 @@ class VerticalDisk(System):
         """Once around the circle in a little more than six seconds."""
         return {"q": (0.0, 0.0, 0.0, 0.0), "xi": (1.0, 2.0), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The disk in space, its face in quarters, and its contact."""
         phi, psi, x, y = np.asarray(q, float)
         return _rim(float(self.radius), 0.0, phi, psi, x, y)
@@ -165,7 +165,7 @@ class RollingDisk(System):
         """A leaning disk that rolls fast enough to stay up."""
         return {"q": (0.3, 0.0, 0.0, 0.0, 0.0), "xi": (0.1, 0.6, 3.0), "h": 0.01}
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return {
             "own rotation": lambda q: jnp.zeros(5).at[2].set(1.0),
@@ -178,7 +178,7 @@ class RollingDisk(System):
         _check(self)
         parameters.not_negative(self, "gravity")
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The disk in space, its face in quarters, and its contact."""
         theta, phi, psi, x, y = np.asarray(q, float)
         return _rim(float(self.radius), theta, phi, psi, x, y)
@@ -211,16 +211,16 @@ class RollingDiskOnRotations(Rolling):
     def moments(self) -> Array:
         return jnp.diag(jnp.stack([self.inertia_diameter, self.inertia_diameter, self.inertia_axis]))
 
-    def shape_of_revolution(self) -> tuple[Callable, Any]:
+    def shape_of_revolution(self) -> tuple[Callable, PyTree]:
         """The support function h(c), and its parameters."""
         return support_of_disk, self.radius
 
-    def attitude(self, theta: Any, phi: Any, psi: Any) -> Array:
+    def attitude(self, theta: Scalar, phi: Scalar, psi: Scalar) -> Array:
         """R of lean, heading and own rotation of `RollingDisk`."""
         x, y, z = jnp.eye(3)
         return _turn(z, phi) @ _turn(x, -theta) @ _turn(y, -psi) @ _turn(x, jnp.pi / 2)
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return Rolling.symmetries(self) | {"rotation about the disk's axis": spin_of_the_body}
 
@@ -233,7 +233,7 @@ class RollingDiskOnRotations(Rolling):
         attitude = self.attitude(0.3, 0.0, 0.0)
         return {"q": (*(float(r) for r in attitude.reshape(9)), 0.0, 0.0), "xi": (-0.1, 0.573, 3.177), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The disk in space, its face in quarters, and its contact."""
         q = np.asarray(q, float)
         attitude, gamma = q[:9].reshape(3, 3), q[6:9]
@@ -244,7 +244,7 @@ class RollingDiskOnRotations(Rolling):
         return [*outlines.disk(centre, across, up), outlines.contact(*contact[:2])]
 
 
-def _turn(axis: Array, angle: Any) -> Array:
+def _turn(axis: Array, angle: Scalar) -> Array:
     """The rotation by `angle` about a unit vector."""
     return jnp.eye(3) + jnp.sin(angle) * hat(axis) + (1 - jnp.cos(angle)) * hat(axis) @ hat(axis)
 
@@ -259,6 +259,6 @@ def _rim(radius: float, theta: float, phi: float, psi: float, x: float, y: float
     return [*outlines.disk(centre, ahead, spoke), outlines.contact(x, y)]
 
 
-def _check(disk: Any) -> None:
+def _check(disk: "VerticalDisk | RollingDisk | RollingDiskOnRotations") -> None:
     parameters.positive(disk, "mass", "radius", "inertia_diameter", "inertia_axis")
     axisymmetric_moments(disk, "inertia_diameter", "inertia_axis")

@@ -1,6 +1,6 @@
 """Systems of mass points, from where they are: the principle of d'Alembert in coordinates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.constructors import from_constraints, from_velocities
 from discrete_hamel.mechanics.description import Words
 from discrete_hamel.mechanics.nonlinear import from_nonlinear_constraints
@@ -15,15 +17,15 @@ from discrete_hamel.mechanics.system import Invariant, System
 
 
 def from_points(
-    masses: Any,
+    masses: ArrayLike,
     positions: Callable,
     *,
     potential: Callable | None = None,
     force: Callable | None = None,
     A: Callable | None = None,
     C: Callable | None = None,
-    free: Any = None,
-    params: Any = None,
+    free: Callable | Iterable[str | int] | None = None,
+    params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
     """k mass points at positions(q), k x d, which obey sum_i <m_i r_i'' - f_i, delta r_i> = 0.   [BE] (1), (2)
@@ -43,12 +45,12 @@ def from_points(
     True
     """
     if A is not None and C is not None:
-        raise ValueError("the velocities are constrained by A(q) qdot = 0 or by C(q, qdot) = 0; put all rows into C.")
+        raise InputError("the velocities are constrained by A(q) qdot = 0 or by C(q, qdot) = 0; put all rows into C.")
     if A is None and free is not None:
-        raise ValueError("free says which velocities are xi where A constrains them; without A all of them are free.")
-    held = {"masses": jnp.asarray(masses, float), "params": params}
+        raise InputError("free says which velocities are xi where A constrains them; without A all of them are free.")
+    held: dict[str, Any] = {"masses": jnp.asarray(masses, float), "params": params}
     if held["masses"].ndim != 1:
-        raise ValueError(f"masses are one number a point; got shape {held['masses'].shape}.")
+        raise InputError(f"masses are one number a point; got shape {held['masses'].shape}.")
     own = params is not None
     where = _Own(positions, own)
     given: Any = {name: _with_own(value, own) for name, value in description.items()}
@@ -59,7 +61,7 @@ def from_points(
     if C is not None:
         return from_nonlinear_constraints(L, _Own(C, own), **how)
     if not description.get("coordinates"):
-        raise ValueError("without a constraint name the coordinates, coordinates=('x', 'y'): so many there are.")
+        raise InputError("without a constraint name the coordinates, coordinates=('x', 'y'): so many there are.")
     n = len(description["coordinates"])
     return from_velocities(L, _Identity(n), n, **how)
 
@@ -100,7 +102,7 @@ class _Lagrangian:
         masses = held["masses"]
         r, moved = jax.jvp(lambda q: jnp.asarray(self.positions(q, held), float), (q,), (v,))
         if r.ndim != 2 or len(r) != len(masses):
-            raise ValueError(
+            raise InputError(
                 f"positions(q) must be k x d, a row for each of {len(masses)} masses; got shape {r.shape}."
             )
         kinetic = 0.5 * jnp.sum(masses * jnp.sum(moved**2, axis=1))
@@ -118,11 +120,11 @@ class _PulledBack:
         r, back = jax.vjp(lambda q: jnp.asarray(self.positions(q, held), float), q)
         f = jnp.asarray(self.force(q, v, held), float)
         if f.shape != r.shape:
-            raise ValueError(f"force(q, qdot) must be {r.shape[0]} x {r.shape[1]}, a row a point; got shape {f.shape}.")
+            raise InputError(f"force(q, qdot) must be {r.shape[0]} x {r.shape[1]}, a row a point; got shape {f.shape}.")
         return back(f)[0]
 
 
-def _with_own(value: Any, own: bool) -> Any:
+def _with_own(value: object, own: bool) -> object:
     """A word of the description, with its functions taking what the system holds."""
     if isinstance(value, Invariant):
         return Invariant(_Own(value.function, own), value.kept, value.assumes)

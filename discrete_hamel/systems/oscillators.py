@@ -106,13 +106,13 @@ class Gearbox(System):
         def driver(q: Array, xi: Array) -> Array:
             return 0.5 * xi[0] ** 2 + self.potential(q[1])
 
-        def driven(q: Array, xi: Array) -> Array:
+        def driven_energy(q: Array, xi: Array) -> Array:
             return _driven_energy(self, q, xi)
 
         return {
-            "energy": Invariant(lambda q, xi: driver(q, xi) + driven(q, xi), "continuous"),
+            "energy": Invariant(lambda q, xi: driver(q, xi) + driven_energy(q, xi), "continuous"),
             "energy of the driver": Invariant(driver, "bounded"),
-            "energy of the driven": Invariant(driven, "exact" if self.orthonormal else "continuous"),
+            "energy of the driven": Invariant(driven_energy, "exact" if self.orthonormal else "continuous"),
         }
 
     def shapes(self, q: Array) -> list[np.ndarray]:

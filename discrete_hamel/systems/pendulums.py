@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SO3, rotation_basis, rotations_of
@@ -66,7 +67,7 @@ class SphericalPendulum(System):
     def check(self) -> None:
         parameters.positive(self, "mass", "length")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The rod, as the body sees it: its azimuth is that of gamma."""
         return [outlines.rod(np.zeros(3), self.length * np.asarray(q) * np.array([-1.0, 1.0, 1.0]))]
 
@@ -140,9 +141,9 @@ class NSpherePendulum(System):
     def check(self) -> None:
         parameters.positive(self, "mass", "length")
         if self.dimension < 2:
-            raise ValueError(f"the parameter dimension of NSpherePendulum must be at least 2; it is {self.dimension}.")
+            raise InputError(f"the parameter dimension of NSpherePendulum must be at least 2; it is {self.dimension}.")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The rod, as the body sees it, in the first, second and last coordinate."""
         return [outlines.rod(np.zeros(3), self.length * np.asarray(q)[[0, min(1, self.dimension - 2), -1]])]
 

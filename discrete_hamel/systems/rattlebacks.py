@@ -2,19 +2,20 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems._blocks import parameters, roundness
 from discrete_hamel.systems.rigid_bodies import inertia_matrix
 from discrete_hamel.systems.rolling import Rolling
 
 
-def support_of_ellipsoid(normal: Array, semiaxes: Any) -> Array:
+def support_of_ellipsoid(normal: Array, semiaxes: Array) -> Array:
     """H(n) = |(a1 n1, a2 n2, a3 n3)|: the farthest an ellipsoid about the mass centre reaches along n."""
     reach = jnp.asarray(semiaxes, float) * normal
     return jnp.sqrt(reach @ reach)
@@ -36,9 +37,9 @@ class ConvexBody(Rolling):
     """
 
     support: Callable = support_of_ellipsoid
-    params: Any = (0.8, 0.6, 0.5)  # m, passed to `support` as second argument unless None
+    params: PyTree = (0.8, 0.6, 0.5)  # m, passed to `support` as second argument unless None
     mass: float = 1.0  # kg
-    inertia: Any = (0.3, 0.4, 0.5)  # kg m^2, about the mass centre: principal moments or a full matrix
+    inertia: ArrayLike = (0.3, 0.4, 0.5)  # kg m^2, about the mass centre: principal moments or a full matrix
     gravity: float = 9.8  # m/s^2
 
     def reach(self, normal: Array) -> Array:
@@ -80,9 +81,13 @@ class Rattleback(Rolling):
     """
 
     mass: float = 1.0  # kg
-    semiaxes: Any = (0.2, 0.03, 0.02)  # m, of the ellipsoid, along the body axes
+    semiaxes: Array | tuple[float, ...] = (0.2, 0.03, 0.02)  # m, of the ellipsoid, along the body axes
     depth: float = 0.01  # m, of the mass centre below the ellipsoid's centre
-    inertia: Any = (1.9971435e-4, 1.60028565e-3, 1.7e-3)  # kg m^2, about the mass centre: moments or a full matrix
+    inertia: ArrayLike = (
+        1.9971435e-4,
+        1.60028565e-3,
+        1.7e-3,
+    )  # kg m^2, about the mass centre: moments or a full matrix
     tilt: float = 0.0142818  # rad, of principal moments: from the ellipsoid's first two axes to theirs, about the third
     gravity: float = 9.81  # m/s^2
 
@@ -112,7 +117,7 @@ class Rattleback(Rolling):
         parameters.not_negative(self, "gravity")
         parameters.inertia_tensor(self, "inertia")
         if abs(float(self.depth)) >= float(np.asarray(self.semiaxes)[2]):
-            raise ValueError(
+            raise InputError(
                 f"the parameter depth of Rattleback is {float(self.depth):g}: the mass centre lies outside the "
                 f"ellipsoid, whose third semi-axis is {float(self.semiaxes[2]):g}."
             )

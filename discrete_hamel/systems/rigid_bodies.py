@@ -1,12 +1,12 @@
 """Rigid bodies with a fixed point, on rotation matrices."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SO3
@@ -22,7 +22,7 @@ def body_frame(q: Array) -> Array:
     return jnp.einsum("ab,bci->aci", q.reshape(3, 3), _GENERATORS).reshape(9, 3)
 
 
-def inertia_matrix(inertia: Any) -> Array:
+def inertia_matrix(inertia: ArrayLike) -> Array:
     """Three principal moments, or a full symmetric matrix."""
     inertia = jnp.asarray(inertia, float)
     return jnp.diag(inertia) if inertia.ndim == 1 else inertia
@@ -60,7 +60,7 @@ class RigidBody(System):
     Energy, spatial momentum R I omega and orthogonality are exact.
     """
 
-    inertia: Any = (1.0, 2.0, 3.0)  # kg m^2, principal moments or a full matrix
+    inertia: ArrayLike = (1.0, 2.0, 3.0)  # kg m^2, principal moments or a full matrix
 
     rank = 3
     coordinates = tuple(f"R{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3))
@@ -99,7 +99,7 @@ class RigidBody(System):
     def check(self) -> None:
         parameters.inertia_tensor(self, "inertia")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The homogeneous ellipsoid with this inertia."""
         return outlines.gyration(np.asarray(q).reshape(3, 3), self.inertia)
 
@@ -121,8 +121,8 @@ class HeavyTop(System):
     Energy, vertical momentum and orthogonality are exact.
     """
 
-    inertia: Any = (1.0, 1.0, 0.4)  # kg m^2, about the fixed point
-    weight: Any = (0.0, 0.0, 3.0)  # N m
+    inertia: ArrayLike = (1.0, 1.0, 0.4)  # kg m^2, about the fixed point
+    weight: ArrayLike = (0.0, 0.0, 3.0)  # N m
 
     rank = 3
     coordinates = RigidBody.coordinates
@@ -159,7 +159,7 @@ class HeavyTop(System):
         parameters.inertia_tensor(self, "inertia")
         parameters.shape(self, "weight", (3,))
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """A top about the line to the mass centre."""
         direction = np.asarray(self.weight, float)
         return _top(np.asarray(q).reshape(3, 3), direction / max(np.linalg.norm(direction), 1e-300))
@@ -232,7 +232,7 @@ class LagrangeTop(System):
         parameters.positive(self, "mass", "distance")
         parameters.principal_moments(self, "inertia_across", "inertia_across", "inertia_axis")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """A top about its axis."""
         return _top(np.asarray(q).reshape(3, 3), np.array([0.0, 0.0, 1.0]))
 

@@ -1,7 +1,6 @@
 """The roller racer, which is driven by wagging its handle."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -50,7 +49,7 @@ class RollerRacer(System):
     def invariants(self) -> dict[str, Invariant]:
         return {"energy": Invariant(self.lagrangian, "bounded")}
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates)
 
@@ -61,7 +60,7 @@ class RollerRacer(System):
         """Rolling with the handle let go."""
         return {"q": (0.0, 0.0, 0.0, 0.5), "xi": (1.0, 0.3), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Both platforms and axles, in the plane."""
         theta, x, y, phi = np.asarray(q, float)
         return _racer(float(self.rear), float(self.front), theta, x, y, phi)
@@ -108,7 +107,7 @@ class DrivenRollerRacer(System):
     def slip(self, q: Array) -> Array:
         return jnp.array([0.0, 0.0, 1.0])
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates)
 
@@ -119,7 +118,7 @@ class DrivenRollerRacer(System):
         """From rest."""
         return {"q": (0.0, 0.0, 0.0, 0.0), "xi": (0.0,), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Both platforms and axles, in the plane."""
         theta, x, y, t = np.asarray(q, float)
         return _racer(float(self.rear), float(self.front), theta, x, y, float(self.steering(t)))
@@ -128,7 +127,7 @@ class DrivenRollerRacer(System):
 # Planar velocities below are (turning, forward, sideways).
 
 
-def _racer_wheels(racer: Any, phi: Array) -> Array:
+def _racer_wheels(racer: "RollerRacer | DrivenRollerRacer", phi: Array) -> Array:
     """Columns v, phi', sideways, across v."""
     c, s, d = jnp.cos(phi), jnp.sin(phi), racer.rear + racer.front
     w = racer.rear * c + racer.front
@@ -136,13 +135,13 @@ def _racer_wheels(racer: Any, phi: Array) -> Array:
     return jnp.array([[s / d, -w / size, 0.0, -w / d], [w / d, d**2 * s / size, 0.0, d * s], [0.0, 0.0, 1.0, 0.0]])
 
 
-def _racer_energy(racer: Any, planar: Array, steering: Array) -> Array:
+def _racer_energy(racer: "RollerRacer | DrivenRollerRacer", planar: Array, steering: Array) -> Array:
     turning, forward, sideways = planar
     moving = racer.mass * (forward**2 + sideways**2) + racer.inertia * turning**2
     return 0.5 * (moving + racer.handle_inertia * (turning + steering) ** 2)
 
 
-def _check_racer(racer: Any) -> None:
+def _check_racer(racer: "RollerRacer | DrivenRollerRacer") -> None:
     parameters.positive(racer, "mass", "inertia", "handle_inertia", "rear", "front")
 
 

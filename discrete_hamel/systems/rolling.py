@@ -1,5 +1,6 @@
 """Convex bodies that roll without slipping on a horizontal plane: what all of them have in common."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -44,8 +46,8 @@ class Rolling(System):
     rim: ClassVar[float] = 0.02  # the angle from the third axis at which what is drawn ends in a flat lid
 
     if TYPE_CHECKING:  # fields of the subclasses, not of this class
-        mass: Any = None
-        gravity: Any = None
+        mass: Array | float = 1.0
+        gravity: Array | float = 1.0
 
     def to_centre(self, gamma: Array) -> Array:
         """rho(gamma): from the contact to the mass centre, in the body."""
@@ -105,7 +107,7 @@ class Rolling(System):
             "trace of R^T R": Invariant(attitude_trace, "exact", ("frame",)),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot: the plane's motions."""
         return {
             "translation along x": lambda q: jnp.zeros(11).at[9].set(1.0),
@@ -113,7 +115,7 @@ class Rolling(System):
             "rotation about the vertical": turn_of_the_plane,
         }
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The body's surface in space, and its contact."""
         q = np.asarray(q, float)
         attitude, gamma = q[:9].reshape(3, 3), q[6:9]
@@ -159,25 +161,25 @@ def spin_of_the_body(q: Array) -> Array:
     return jnp.concatenate([spun.reshape(9), jnp.zeros(len(q) - 9)])
 
 
-def axisymmetric_moments(body: Any, across: str, axis: str) -> None:
+def axisymmetric_moments(body: System, across: str, axis: str) -> None:
     """The moments J1 across the axis and J3 about it are positive and J3 <= 2 J1: no mass is negative."""
     parameters.positive(body, across, axis)
     j1, j3 = float(getattr(body, across)), float(getattr(body, axis))
     if j3 > 2 * j1 * (1 + parameters.ROUNDOFF):
-        raise ValueError(
+        raise InputError(
             f"the parameter {axis} of {type(body).__name__} is {j3:g} and breaks the triangle inequality: it exceeds "
             f"twice {across}, {j1:g}, which no distribution of mass allows."
         )
 
 
 @jax.jit
-def standing(body: Any, gamma: Array) -> tuple[Array, Array]:
+def standing(body: Rolling, gamma: Array) -> tuple[Array, Array]:
     """The height of the mass centre, and rho."""
     return body.height(gamma), body.to_centre(gamma)
 
 
 @jax.jit
-def _surface(body: Any) -> Array:
+def _surface(body: Rolling) -> Array:
     """The surface about the mass centre in body axes: from pole to pole by normals that stop short of the poles, where
     a disk's rim ends; each pole is the middle of the last parallel."""
     polar = np.linspace(np.pi - 0.02, body.rim, 13)[:, None]

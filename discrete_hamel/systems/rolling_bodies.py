@@ -1,12 +1,12 @@
 """Axisymmetric bodies that roll on a horizontal plane, each given by one function of its lean.   [MD] chapter 9"""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import parameters, roundness
 from discrete_hamel.systems._blocks.units import SI
@@ -18,13 +18,13 @@ def support_of_disk(c: Array, radius: Array) -> Array:
     return radius * jnp.sqrt(1 - c**2)
 
 
-def support_of_sphere(c: Array, sizes: Any) -> Array:
+def support_of_sphere(c: Array, sizes: Array | tuple) -> Array:
     """h = radius + offset c: a spherical base, the mass centre above its centre; sizes = (offset, radius)."""
     offset, radius = sizes
     return radius + offset * c
 
 
-def support_of_spheroid(c: Array, sizes: Any) -> Array:
+def support_of_spheroid(c: Array, sizes: Array | tuple) -> Array:
     """h = sqrt(b^2 sin^2 + a^2 cos^2) of semi-axes b across and a along the axis; sizes = (b, a)."""
     across, along = sizes
     return jnp.sqrt(across**2 * (1 - c**2) + along**2 * c**2)
@@ -58,13 +58,13 @@ class RollingBody(Rolling):
     """
 
     support: Callable = support_of_spheroid
-    params: Any = (0.8, 0.5)  # m, passed to `support` as second argument unless None
+    params: PyTree = (0.8, 0.5)  # m, passed to `support` as second argument unless None
     mass: float = 1.0  # kg
     inertia_across: float = 0.4  # kg m^2, about axes through the mass centre across the body's axis (J1)
     inertia_axis: float = 0.5  # kg m^2, about the body's axis (J3)
     gravity: float = 9.8  # m/s^2
 
-    def shape_of_revolution(self) -> tuple[Callable, Any]:
+    def shape_of_revolution(self) -> tuple[Callable, PyTree]:
         """The support function h(c), and its parameters."""
         return self.support, self.params
 
@@ -82,7 +82,7 @@ class RollingBody(Rolling):
     def moments(self) -> Array:
         return _axisymmetric(self.inertia_across, self.inertia_axis)
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return Rolling.symmetries(self) | {"rotation about the body's axis": spin_of_the_body}
 
@@ -136,7 +136,7 @@ class RouthTop(Rolling):
     def moments(self) -> Array:
         return _axisymmetric(self.inertia_across, self.inertia_axis)
 
-    def shape_of_revolution(self) -> tuple[Callable, Any]:
+    def shape_of_revolution(self) -> tuple[Callable, PyTree]:
         """The support function h(c), and its parameters."""
         return support_of_sphere, (self.offset, self.radius)
 
@@ -156,7 +156,7 @@ class RouthTop(Rolling):
             "Routh": Invariant(self.routh, "bounded"),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return Rolling.symmetries(self) | {"rotation about the body's axis": spin_of_the_body}
 
@@ -170,7 +170,7 @@ class RouthTop(Rolling):
         return {"q": leaning(0.9), "xi": (0.157, -0.548, 2.665), "h": 0.01}
 
 
-def _axisymmetric(across: Any, axis: Any) -> Array:
+def _axisymmetric(across: Scalar, axis: Scalar) -> Array:
     return jnp.diag(jnp.stack([across, across, axis]))
 
 

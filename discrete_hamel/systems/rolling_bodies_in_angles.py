@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, PyTree, Quasivelocities
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
@@ -44,7 +45,7 @@ class RollingBodyAngles(System):
     """
 
     support: Callable = support_of_spheroid  # h(c), the height of the mass centre at c = cos(theta)
-    params: Any = (0.8, 0.5)  # m, passed to `support` as second argument unless None
+    params: PyTree = (0.8, 0.5)  # m, passed to `support` as second argument unless None
     mass: float = 1.0  # kg
     inertia_across: float = 0.4  # kg m^2, about axes through the mass centre across the body's axis (J1)
     inertia_axis: float = 0.5  # kg m^2, about the body's axis (J3)
@@ -56,7 +57,7 @@ class RollingBodyAngles(System):
     units = SI
 
     @classmethod
-    def of(cls, body: Any, q: Any, xi: Any) -> tuple["RollingBodyAngles", Array, Array]:
+    def of(cls, body: Any, q: Coordinates, xi: Quasivelocities) -> tuple["RollingBodyAngles", Array, Array]:
         """The same body in these coordinates, and q and the free quasi-velocities of the state (q, xi) of `body`."""
         q, (omega1, omega2, omega3) = jnp.asarray(q, float), jnp.asarray(xi, float)[:3]
         r, moments = q[:9].reshape(3, 3), body.moments()
@@ -143,7 +144,7 @@ class RollingBodyAngles(System):
 
         return {"energy": Invariant(energy, "bounded", ("lagrangian", "slip", "force"))}
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return {
             "rotation about the body's axis": lambda q: jnp.zeros(5).at[2].set(1.0),

@@ -1,12 +1,12 @@
 """A sleigh that carries a mass on a spring, in the two frames of [QS] 6.3."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
@@ -14,7 +14,12 @@ from discrete_hamel.systems.sleighs import body_fields, motions_of_plane, platfo
 
 
 def sliding_energies(
-    system: Any, r: Array, rate: Array, turn: Array, along: Array, across: Array
+    system: "SleighOscillator | SleighOscillatorScaledFrame",
+    r: Array,
+    rate: Array,
+    turn: Array,
+    along: Array,
+    across: Array,
 ) -> tuple[Array, Array]:
     """Kinetic and potential energy of a sleigh with a sliding mass, for (r', Omega1, Omega2, Omega3).   [QS] 6.3"""
     m, total = system.mass, system.sleigh + system.mass
@@ -23,7 +28,7 @@ def sliding_energies(
     return 0.5 * (shape + turning + total * (along**2 + across**2)), 0.5 * system.stiffness * r**2
 
 
-def sliding_fields(system: Any, theta: Array) -> Array:
+def sliding_fields(system: "SleighOscillator | SleighOscillatorScaledFrame", theta: Array) -> Array:
     """(r', theta', x', y') of (r', Omega): the body frame of SE(2), and d/dr - m / (M + m) e2.   [QS] 6.3"""
     fields = body_fields(theta)
     shape = -system.mass / (system.sleigh + system.mass) * fields[:, 1]
@@ -31,7 +36,7 @@ def sliding_fields(system: Any, theta: Array) -> Array:
     return jnp.concatenate([top, jnp.concatenate([shape[:, None], fields], axis=1)])
 
 
-def sliding_outline(q: Any) -> list[np.ndarray]:
+def sliding_outline(q: ArrayLike) -> list[np.ndarray]:
     """The platform and the sliding mass."""
     r, theta, x, y = np.asarray(q)
     square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * 0.06 + np.array([float(r), 0.0])
@@ -82,7 +87,7 @@ class SleighOscillator(System):
     def check(self) -> None:
         parameters.positive(self, "sleigh", "mass", "inertia", "stiffness")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade, the platform, and the mass as a small square on the line of the blade."""
         return sliding_outline(q)
 
@@ -136,7 +141,7 @@ class SleighOscillatorScaledFrame(System):
     def check(self) -> None:
         parameters.positive(self, "sleigh", "mass", "inertia", "stiffness")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade, the platform, and the mass as a small square on the line of the blade."""
         return sliding_outline(q)
 

@@ -1,12 +1,12 @@
 """Sleighs: a blade on a plane that cannot move sideways."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
@@ -29,7 +29,7 @@ def motions_of_plane(before: int = 0) -> dict[str, Callable]:
     }
 
 
-def platform(theta: Any, x: Any, y: Any, length: float = 0.3) -> list[np.ndarray]:
+def platform(theta: ArrayLike, x: ArrayLike, y: ArrayLike, length: float = 0.3) -> list[np.ndarray]:
     """The blade and the platform above it."""
     blade = outlines.blade(theta, x, y, length)
     hull = np.array([(-1, -0.8), (1, -0.8), (1.8, 0), (1, 0.8), (-1, 0.8), (-1, -0.8)]) * length
@@ -76,7 +76,7 @@ class ChaplyginSleigh(System):
     def check(self) -> None:
         parameters.positive(self, "mass", "inertia")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade, the platform, and the mass centre as a short bar."""
         theta, x, y = np.asarray(q)
         centre = outlines.planar(theta, x, y, [(self.offset, -0.05), (self.offset, 0.05)])
@@ -143,7 +143,7 @@ class ChaplyginSleighMomentumFrame(System):
     def check(self) -> None:
         parameters.positive(self, "mass", "inertia")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade and the platform."""
         return platform(*np.asarray(q))
 
@@ -194,7 +194,7 @@ class DegenerateSleigh(System):
     def check(self) -> None:
         parameters.positive(self, "mass")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade."""
         return [platform(*np.asarray(q)[1:])[0].view(outlines.Skate)]
 

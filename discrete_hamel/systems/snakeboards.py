@@ -1,7 +1,6 @@
 """The snakeboard, which drives itself by turning a rotor and its wheels."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -57,7 +56,7 @@ class Snakeboard(System):
             "phi'": Invariant(lambda q, xi: xi[2], "exact"),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates) | {"rotation of the rotor": lambda q: jnp.zeros(5).at[3].set(1.0)}
 
@@ -68,7 +67,7 @@ class Snakeboard(System):
         """Rolling, the rotor and the wheels turning."""
         return {"q": (0.0, 0.0, 0.0, 0.0, 0.3), "xi": (0.5, 2.0, 0.4), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Board, wheels and rotor, in the plane."""
         theta, x, y, psi, phi = np.asarray(q, float)
         return _snakeboard(float(self.half_length), theta, x, y, psi, phi)
@@ -109,7 +108,7 @@ class DrivenSnakeboard(System):
     def slip(self, q: Array) -> Array:
         return jnp.array([0.0, 0.0, 1.0])
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
         return plane_symmetries(self.coordinates)
 
@@ -120,7 +119,7 @@ class DrivenSnakeboard(System):
         """From rest: rotor and wheels in phase drive it ahead."""
         return {"q": (0.0, 0.0, 0.0, 0.0), "xi": (0.0,), "h": 0.02}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Board, wheels and rotor, in the plane."""
         theta, x, y, t = np.asarray(q, float)
         return _snakeboard(float(self.half_length), theta, x, y, float(self.rotor(t)), float(self.steering(t)))
@@ -129,13 +128,13 @@ class DrivenSnakeboard(System):
 # Planar velocities below are (turning, forward, sideways).
 
 
-def _snakeboard_wheels(board: Any, phi: Array) -> Array:
+def _snakeboard_wheels(board: "Snakeboard | DrivenSnakeboard", phi: Array) -> Array:
     """Columns v, sideways, across v."""
     c, s, length = jnp.cos(phi), jnp.sin(phi), board.half_length
     return jnp.array([[s / length, 0.0, c], [c, 0.0, -s * length], [0.0, 1.0, 0.0]])
 
 
-def _snakeboard_energy(board: Any, planar: Array, rotor: Array, steering: Array) -> Array:
+def _snakeboard_energy(board: "Snakeboard | DrivenSnakeboard", planar: Array, rotor: Array, steering: Array) -> Array:
     turning, forward, sideways = planar
     moving = board.mass * (forward**2 + sideways**2) + board.inertia * turning**2
     on_top = board.rotor_inertia * (turning + rotor) ** 2 + 2 * board.wheel_inertia * (turning**2 + steering**2)
@@ -148,7 +147,7 @@ def _with_time(place: Array) -> Array:
     return jnp.concatenate([jnp.concatenate([place, jnp.zeros((3, 1))], axis=1), jnp.eye(n + 1)[n:]])
 
 
-def _check_snakeboard(board: Any) -> None:
+def _check_snakeboard(board: "Snakeboard | DrivenSnakeboard") -> None:
     parameters.positive(board, "mass", "inertia", "rotor_inertia", "wheel_inertia", "half_length")
 
 

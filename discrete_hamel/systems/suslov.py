@@ -1,12 +1,12 @@
 """Suslov's problem: a rigid body with a fixed point that cannot turn about one of its own axes."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SO3, adapted_basis, adapted_structure
@@ -21,12 +21,12 @@ from discrete_hamel.systems.rigid_bodies import (
 )
 
 
-def body_velocity(axis: Any, xi: Array) -> Array:
+def body_velocity(axis: ArrayLike, xi: Array) -> Array:
     """omega = T xi of the adapted basis T, two directions across the axis, then the axis; xi has 2 or 3 components."""
     return adapted_basis(axis)[:, : len(xi)] @ xi
 
 
-def _check(system: Any) -> None:
+def _check(system: "Suslov | HeavySuslov | ReducedSuslov") -> None:
     parameters.inertia_tensor(system, "inertia")
     parameters.shape(system, "axis", (3,))
     parameters.independent_rows(system, "axis")
@@ -45,8 +45,12 @@ class Suslov(System):
     from one turn of constant velocity to its opposite, and no smooth measure is kept, [ND] (17).
     """
 
-    inertia: Any = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2, principal moments or a full matrix
-    axis: Any = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
+    inertia: ArrayLike = (
+        (1.2, 0.0, 0.2),
+        (0.0, 1.5, 0.3),
+        (0.2, 0.3, 2.0),
+    )  # kg m^2, principal moments or a full matrix
+    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
 
     rank = 2
     coordinates = RigidBody.coordinates
@@ -103,9 +107,9 @@ class HeavySuslov(System):
     Energy and orthogonality are exact.
     """
 
-    inertia: Any = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2, about the fixed point
-    axis: Any = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
-    weight: Any = (0.0, 0.0, 3.0)  # N m
+    inertia: ArrayLike = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2, about the fixed point
+    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
+    weight: ArrayLike = (0.0, 0.0, 3.0)  # N m
 
     rank = 2
     coordinates = RigidBody.coordinates
@@ -167,8 +171,12 @@ class ReducedSuslov(System):
     attracts, the other repels, and each motion runs from a point of it to the opposite one.
     """
 
-    inertia: Any = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2, principal moments or a full matrix
-    axis: Any = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
+    inertia: ArrayLike = (
+        (1.2, 0.0, 0.2),
+        (0.0, 1.5, 0.3),
+        (0.2, 0.3, 2.0),
+    )  # kg m^2, principal moments or a full matrix
+    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
 
     rank = 2
     coordinates = ()
@@ -204,7 +212,7 @@ class ReducedSuslov(System):
         return {"q": (), "xi": (0.8, -0.9), "h": 0.05}
 
 
-def _outline(system: Any, q: Array) -> list[np.ndarray]:
+def _outline(system: "Suslov | HeavySuslov", q: Array) -> list[np.ndarray]:
     attitude = np.asarray(q).reshape(3, 3)
     tip = attitude @ np.asarray(system.axis, float) / np.linalg.norm(system.axis)
     axis = outlines.segment(-1.3 * tip, 1.3 * tip)

@@ -1,6 +1,6 @@
 """A ball on a rotating table: the affine constraint that everyone can try at home."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -49,10 +49,10 @@ class BallOnTurntable(System):
     def _velocity(self, xi: Array) -> Array:
         return jnp.stack([self.radius * xi[1] + xi[3], -self.radius * xi[0] + xi[4]])
 
-    def _downhill(self) -> Any:
+    def _downhill(self) -> Array:
         return self.gravity * jnp.sin(self.tilt)
 
-    def _share(self) -> Any:
+    def _share(self) -> Array | float:
         """k = J / (m r^2)."""
         return self.inertia / (self.mass * self.radius**2)
 
@@ -83,11 +83,11 @@ class BallOnTurntable(System):
     def holonomic(self, q: Array) -> Array:
         return off_rotations(q[:9])
 
-    def turning(self) -> Any:
+    def turning(self) -> Array | float:
         """w = k Omega / (1 + k), at which the centre goes around."""
         return self._share() / (1 + self._share()) * self.rate
 
-    def drift(self) -> Any:
+    def drift(self) -> Array | float:
         """g sin(tilt) / (k Omega), the velocity along y of the circles' centre."""
         return self._downhill() / (self._share() * self.rate)
 
@@ -105,7 +105,7 @@ class BallOnTurntable(System):
             "energy of the centre": Invariant(of_the_centre, "exact"),
         }
 
-    def symmetries(self) -> dict[str, Any]:
+    def symmetries(self) -> dict[str, Callable]:
         """Generators, q to qdot, that hold for all parameters."""
 
         def of_the_ball(q: Array, axis: int) -> Array:
@@ -129,7 +129,7 @@ class BallOnTurntable(System):
         nu = (float(v[1]) / 0.05, 0.0, 4.0)
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0.2, 0.0), "xi": nu, "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The ball, its contact, and the table's axis."""
         q = np.asarray(q, float)
         axis = outlines.segment((0.0, 0.0, 0.0), (0.0, 0.0, 2 * float(self.radius))).view(outlines.Fixed)

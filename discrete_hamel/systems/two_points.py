@@ -77,7 +77,7 @@ class TwoPointsParallelVelocities(NonlinearSystem):
         parameters.positive(self, "mass1", "mass2")
         parameters.not_negative(self, "stiffness")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The points and the spring."""
         return _points(np.asarray(q)[:2], np.asarray(q)[2:])
 
@@ -134,7 +134,7 @@ class TwoPointsOrthogonalVelocities(System):
         parameters.positive(self, "mass1", "mass2")
         parameters.not_negative(self, "stiffness")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The points and the line between them."""
         x, y, theta, rho = np.asarray(q)
         return _points(np.array([x, y]), np.array([x + rho * np.cos(theta), y + rho * np.sin(theta)]))
@@ -216,7 +216,7 @@ class SegmentParallelVelocities(System):
     def check(self) -> None:
         parameters.positive(self, "mass1", "mass2", "length")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The segment and its points."""
         x, y, phi = np.asarray(q)
         return _points(np.array([x, y]), np.array([x, y]) + float(self.length) * np.array([np.cos(phi), np.sin(phi)]))

@@ -5,7 +5,7 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel._support import caches
-from discrete_hamel._support.caches import Cache, make_room
+from discrete_hamel._support.caches import Cache, StartReason, make_room
 from discrete_hamel.compiler import paths as choice
 
 on_linux = pytest.mark.skipif(not caches.MAPPINGS.exists(), reason="counts the memory mappings of Linux")
@@ -42,5 +42,5 @@ def test_the_oldest_is_forgotten_and_a_reason_of_the_start_is_not_kept():
     cache = Cache(most=2)
     assert [cache.kept(k, lambda k=k: -k) for k in (1, 2, 3, 3)] == [-1, -2, -3, -3]
     assert list(cache) == [2, 3]
-    assert cache.kept(4, lambda: "singular where the run starts") == "singular where the run starts"
+    assert cache.kept(4, lambda: StartReason("singular there")) == "singular there"
     assert list(cache) == [2, 3]

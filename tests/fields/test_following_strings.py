@@ -8,7 +8,7 @@ from dense_equations import is_the_discrete_hamel_map
 from scipy.integrate import quad
 
 import discrete_hamel as dh
-from discrete_hamel.fields import ConstrainedString, LinkByLink, SleighWithString, maps
+from discrete_hamel.fields import ConstrainedString, LinkByLink, SleighWithString
 from discrete_hamel.mechanics import hamel
 
 FAST = LinkByLink()
@@ -160,15 +160,27 @@ def test_the_linear_step_is_the_discrete_hamel_map(system):
     is_the_discrete_hamel_map(dh.simulate(system, start["q"], start["xi"], h=0.05, steps=30, scheme=FAST))
 
 
+class ByMatrix(SleighWithString):
+    """Who says the frame anew loses the maps of the frame before, here to the same matrix."""
+
+    def frame(self, q):
+        return jax.jacfwd(lambda xi: SleighWithString.velocity(self, q, xi))(jnp.zeros(2 * self.points + 1))
+
+
 def test_hamels_equations_by_maps():
     """Brackets and forces off the constraint too, reactions on it: against frame and structure."""
     system = SleighWithString(points=3, pull=0.4, mass=0.8)
     q = jnp.asarray(system.drawing(lambda s: 0.9 * (s - 1), omega=1.5, v=1.0)["q"])
     xi = jnp.asarray(np.random.default_rng(1).normal(size=7))
-    for a, b in zip(jax.jit(hamel._balance)(system, q, xi), jax.jit(maps.balance)(system, q, xi), strict=True):
+    dense = ByMatrix(points=3, pull=0.4, mass=0.8)
+    assert system.frame_is_a_map
+    assert not dense.frame_is_a_map
+    for a, b in zip(jax.jit(hamel._balance)(dense, q, xi), jax.jit(hamel._balance)(system, q, xi), strict=True):
         np.testing.assert_allclose(b, a, atol=1e-12 * np.max(np.abs(a)))
     free = xi[: system.rank]
-    np.testing.assert_allclose(maps.reactions(system, q, free), jax.jit(dh.reactions)(system, q, free), atol=1e-12)
+    np.testing.assert_allclose(
+        jax.jit(dh.reactions)(system, q, free), jax.jit(dh.reactions)(dense, q, free), atol=1e-12
+    )
 
 
 def test_what_initial_data_do_not_determine_is_refused():
@@ -262,7 +274,7 @@ def test_the_coupling_and_the_tension():
         bent.append(np.max(np.abs(sleigh.tension(bend["q"], bend["xi"]))))
         first = np.asarray(sleigh.moved(jnp.asarray(start["q"]), jnp.zeros(2 * count + 1).at[:2].set(1.5)))[0]
         assert first == pytest.approx(1.5 * np.exp(1j * start["q"][0]))
-    assert float(maps.motion(pulled, start["q"], start["xi"])[1][1]) == pytest.approx(rate, rel=1e-12)
+    assert float(dh.vector_field(pulled, start["q"], start["xi"])[1][1]) == pytest.approx(rate, rel=1e-12)
     assert slope(without)[-1] == pytest.approx(2, abs=0.1)
     assert slope(under)[-1] == pytest.approx(2, abs=0.1)
     assert slope(bent)[-1] == pytest.approx(1, abs=0.2)

@@ -23,7 +23,6 @@ from discrete_hamel.fields import (
     tension,
 )
 from discrete_hamel.runs import loop as loops
-from discrete_hamel.runs import output_shapes
 from discrete_hamel.runs import validation as checks
 
 POINTS = 2000
@@ -76,7 +75,7 @@ def test_nothing_traced_is_a_matrix(system, scheme):
     state = jax.eval_shape(scheme.start, system, q, xi, h)
     one = jnp.asarray(1)
     traced = [
-        output_shapes.facts_of_many.trace(system, q, xi),
+        checks._facts.trace(system, q, xi),
         loops._start.trace(system, scheme, q, xi, h),
         loops._chunk.trace(system, scheme, state, h, one, one, length=loops._length(q)),
         jax.jit(lambda q: dh.quasivelocities(system, q, dh.velocities(system, q, xi))).trace(q),

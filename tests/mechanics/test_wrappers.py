@@ -1,5 +1,6 @@
 """What is made of another system hands on what that one says, names among it, unless it says otherwise."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -48,6 +49,27 @@ def test_a_bracket_of_its_own_is_the_one_that_counts():
     still = dh.forced(wrong, lambda q, xi: 0.0 * xi)
     assert np.array_equal(dh.vector_field(still, q, xi)[1], dh.vector_field(wrong, q, xi)[1])
     assert not np.allclose(dh.vector_field(still, q, xi)[1], dh.vector_field(body, q, xi)[1])
+
+
+def test_a_frame_given_as_a_map_is_handed_on_with_its_inverse_and_its_bracket():
+    """Forces on a beam of many sections cost what the beam costs; a frame of one's own has no map but itself."""
+    beam = dh.fields.Beam(points=3, blade=True)
+    q, xi = jnp.asarray(beam.sample()["q"]), jnp.arange(9.0)
+    damped = dh.forced(beam, lambda q, xi: -0.1 * xi)
+    assert damped.frame_is_a_map
+    assert np.array_equal(damped.velocity(q, xi), beam.velocity(q, xi))
+    assert np.array_equal(damped.quasivelocity(q, q), beam.quasivelocity(q, q))
+    assert np.array_equal(damped.coadjoint(q, xi, xi**2), beam.coadjoint(q, xi, xi**2))
+    assert np.any(beam.coadjoint(q, xi, xi**2))
+    assert not np.any(WithoutBracket(beam).coadjoint(q, xi, xi**2))
+
+    class Twice(type(beam)):
+        def frame(self, q):
+            return 2 * jax.jacfwd(lambda xi: type(beam).velocity(self, q, xi))(jnp.zeros(9))
+
+    twice = Twice(points=3, blade=True)
+    assert not twice.frame_is_a_map
+    np.testing.assert_allclose(twice.velocity(q, xi), 2 * beam.velocity(q, xi))
 
 
 class Skate(dh.NonlinearSystem):

@@ -288,8 +288,24 @@ def test_misuse_is_refused_with_the_way_out(mistake, words):
 
 def test_a_sentence_of_the_library_passes_whichever_room_it_comes_from():
     """What is raised on purpose, in the schemes here, is not said again as an error of the user's function."""
-    with pytest.raises(ValueError, match=r"^tau is 2; the tau-point lies"), explained("what a function of the user's"):
+    with (
+        pytest.raises(dh.InputError, match=r"^tau is 2; the tau-point lies"),
+        explained("what a function of the user's"),
+    ):
         dh.DiscreteHamel(tau=2.0).check(SLED, jnp.array(SLEIGH.q))
+
+
+def test_a_refusal_is_told_from_a_fault_by_its_class_not_by_its_words():
+    """A system's own `check` may refuse as the library does; a ValueError with a full stop at its end is a fault."""
+
+    def refuse(kind):
+        with explained("its check"):
+            raise kind("radius is -1.")
+
+    with pytest.raises(dh.InputError, match=r"^radius is -1\.$"):
+        refuse(dh.InputError)
+    with pytest.raises(dh.InputError, match=r"^its check cannot be evaluated: ValueError: radius is -1\.$"):
+        refuse(ValueError)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from problems import BODY, DISK, PENDULUM
 
 import discrete_hamel as dh
-from discrete_hamel.schemes.exact_increments import affine, increment, rounded
+from discrete_hamel.schemes.exact_increments import affine, increment, round_to_half
 
 EPS = np.finfo(float).eps
 INCREMENT = jax.jit(lambda q, low, x, d: increment(PENDULUM.system.frame, q, low, 0.5, x, d))
@@ -62,7 +62,7 @@ def test_doubles_alone_are_not():
 @hypothesis.given(x=vectors)
 @hypothesis.settings(max_examples=20, deadline=None)
 def test_products_of_rounded_numbers_add_up_without_rounding(x):
-    a, b = np.asarray(rounded(jnp.asarray(x))), np.asarray(rounded(jnp.asarray(x[::-1] / 3)))
+    a, b = np.asarray(round_to_half(jnp.asarray(x))), np.asarray(round_to_half(jnp.asarray(x[::-1] / 3)))
     assert float(a @ b) == sum(p * r for p, r in zip(exactly(a), exactly(b), strict=True))
 
 

@@ -1,8 +1,8 @@
 """Branches of relative equilibria, followed by their arc length, which passes the folds where a parameter turns."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,8 +10,11 @@ import numpy as np
 from jax import Array
 from scipy.optimize import brentq
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import RANK, SOLVED, Point, Sought, least
 from discrete_hamel.analysis.equilibria.held_quantities import (
+    Quantity,
     conditions_of,
     function_named,
     is_parameter,
@@ -58,14 +61,14 @@ class Branch:
     def __getitem__(self, index: int) -> RelativeEquilibrium:
         return self.points[index]
 
-    def values(self, name: Any) -> np.ndarray:
+    def values(self, name: Quantity) -> np.ndarray:
         """A coordinate, velocity, invariant, function of (q, xi), or the parameter that varies, at each point."""
         if name == self._curve.parameter:
             return np.array([self._curve.unit * place.value for place in self._places])
         pairs = zip(self.systems, self.points, strict=True)
-        return np.array([float(_function(system, name, at.q, at.xi)(at.q, at.xi)) for system, at in pairs])
+        return np.array([_value(system, name, at) for system, at in pairs])
 
-    def folds(self, name: Any) -> list[RelativeEquilibrium]:
+    def folds(self, name: Quantity) -> list[RelativeEquilibrium]:
         """The points at which that quantity is stationary along the branch, to round-off."""
         slopes = [self._curve.slope(place, name) for place in self._places]
         found = []
@@ -86,14 +89,14 @@ class Branch:
 
 def branch(
     system: System,
-    q: Any,
-    xi: Any = None,
-    along: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
+    along: Quantity | None = None,
     *,
-    v: Any = None,
+    v: Velocities | None = None,
     length: float,
     count: int,
-    hold: Iterable[Any] = (),
+    hold: Iterable[Quantity] = (),
     symmetries: Symmetries = None,
 ) -> Branch:
     """Relative equilibria by continuation in arc length, from the one nearest to (q, xi), in `count` steps.
@@ -113,18 +116,19 @@ def branch(
     """
     count = checks.count("count", count, 1)
     if not np.isfinite(length) or length == 0:
-        raise ValueError(f"length is {length}; it must be finite and not zero (negative goes the other way).")
+        raise InputError(f"length is {length}; it must be finite and not zero (negative goes the other way).")
     if along is None:
-        raise ValueError(
+        raise InputError(
             "along says which way to set out: a name, a parameter of the system, or a function of (q, xi)."
         )
     system, q, xi = checks.initial_data(system, q, xi, v)
     first = relative_equilibrium(system, q, xi, hold=hold, symmetries=symmetries)
     select, hold = phase_space.chosen(system, symmetries, q), tuple(hold)
     values = tuple(value for _, value in conditions_of(system, hold, jnp.asarray(first.q), jnp.asarray(first.xi)))
-    name = along if is_parameter(system, along) else None
-    unit = 1.0 if name is None else abs(float(parameter_value(system, name))) or 1.0
-    start = 0.0 if name is None else float(parameter_value(system, name)) / unit
+    name = along if isinstance(along, str) and is_parameter(system, along) else None
+    given = None if name is None else float(parameter_value(system, name))
+    unit = 1.0 if given is None else abs(given) or 1.0
+    start = 0.0 if given is None else given / unit
     curve = _Curve(system, select, hold, values, len(q), reachable(system, q), name, unit)
     x = np.asarray(phase_space.joined(system, first.q, first.xi))
     place = curve.place(x, np.array(list(first.group.values())), start, None)
@@ -136,8 +140,9 @@ def branch(
     return Branch(curve, abs(float(length)), places)
 
 
-def _function(system: System, name: Any, q: Any, xi: Any) -> Callable[[Any, Any], Any]:
-    return function_named(system, name, jnp.asarray(q), jnp.asarray(xi))
+def _value(system: System, name: Quantity, at: RelativeEquilibrium) -> float:
+    q, xi = jnp.asarray(at.q), jnp.asarray(at.xi)
+    return float(function_named(system, name, q, xi)(q, xi))
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -208,7 +213,7 @@ class _Curve(NamedTuple):
         if free != 1:
             what = "they are isolated" if free == 0 else f"they are a family of dimension {free}"
             advice = "hold less" if free == 0 else f"hold {free - 1} more, so that a curve is left"
-            raise ValueError(
+            raise InputError(
                 f"near q = {np.round(x[: self.coordinates], 6).tolist()} the relative equilibria of "
                 f"{type(self.system).__name__} with this held are no curve: {what}. You can {advice}."
             )
@@ -222,7 +227,7 @@ class _Curve(NamedTuple):
         if length == 0:
             return place
         here, n = self.sought(place.value), len(place.x)
-        x, group = here.moved(place.x, length * place.ahead[:n]), place.group + length * place.turning
+        x, group = here.move(place.x, length * place.ahead[:n]), place.group + length * place.turning
         value = place.value + length * float(np.sum(place.ahead[n:]))
         for _ in range(MAX_ITERATIONS):
             sought = self.sought(value)
@@ -242,20 +247,20 @@ class _Curve(NamedTuple):
             orbit = phase_space.independent(point.basis.T @ sought.orbits(x))
             change, _ = least(orbit.T, change, scale[:, None] * right[rank:].T)
             at = point.basis.shape[1]
-            x, group = sought.moved(x, point.basis @ change[:at]), group + change[at : at + len(group)]
+            x, group = sought.move(x, point.basis @ change[:at]), group + change[at : at + len(group)]
             value += float(np.sum(change[at + len(group) :]))
-        raise ValueError(
+        raise InputError(
             f"the branch of relative equilibria of {type(self.system).__name__} could not be followed beyond "
             f"q = {np.round(place.x[: self.coordinates], 6).tolist()} in steps of {length:g}; take shorter ones."
         )
 
-    def slope(self, place: Place, name: Any) -> float:
+    def slope(self, place: Place, name: Quantity) -> float:
         """The derivative of a quantity by the arc length."""
         n = len(place.x)
         if name == self.parameter and name is not None:
             return float(place.ahead[n])
 
-        def of_x(x: Any, value: Any) -> Any:
+        def of_x(x: Array, value: Array) -> Array:
             system = self.system
             if self.parameter is not None:
                 system = with_parameter(system, self.parameter, self.unit * value)

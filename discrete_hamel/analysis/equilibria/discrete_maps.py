@@ -1,10 +1,9 @@
 """A step of a scheme as a map of (q, xi^D) at the nodes, and of what else the scheme remembers."""
 
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -13,11 +12,11 @@ NODE = ("q", "p", "xi")  # p is mu(q, xi), and the state's xi only where Newton 
 ROUNDED = ("low",)  # what sums round off and compensated schemes carry on: no part of the map
 
 
-def remembered(state: Any) -> list[str]:
+def memory_names(state: State) -> list[str]:
     """The fields of a state beyond (q, p, xi): a reaction, say."""
     names = list(getattr(type(state), "__dataclass_fields__", ()))
     if not set(NODE) <= set(names):
-        raise ValueError(
+        raise InputError(
             "the step of this scheme is no map of (q, xi) with a fixed h (its state keeps its own clock or pace), so "
             "it has no spectrum and no tangent map here. Use the scheme it is made of, with a constant step."
         )
@@ -26,20 +25,20 @@ def remembered(state: Any) -> list[str]:
 
 def started(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
     """y = (q, xi^D, memory) of a scheme that starts at x = (q, xi^D)."""
-    return packed(system, scheme, _start(system, scheme, h, x))
+    return pack(system, scheme, _start(system, scheme, h, x))
 
 
-def packed(system: System, scheme: Scheme, state: Any) -> Array:
+def pack(system: System, scheme: Scheme, state: State) -> Array:
     """y = (q, xi^D, memory) of a state."""
     velocity = scheme.velocity(system, state)[: system.rank]
-    return jnp.concatenate([state.q, velocity, *(getattr(state, name).ravel() for name in remembered(state))])
+    return jnp.concatenate([state.q, velocity, *(getattr(state, name).ravel() for name in memory_names(state))])
 
 
-def unpacked(system: System, scheme: Scheme, h: Array, y: Array, coordinates: int) -> Any:
+def unpack(system: System, scheme: Scheme, h: Array, y: Array, coordinates: int) -> State:
     """The state of y, which begins with so many coordinates."""
     state = _start(system, scheme, h, y[: coordinates + system.rank])
     at = coordinates + system.rank
-    for name in remembered(state):
+    for name in memory_names(state):
         leaf = getattr(state, name)
         state, at = state.replace(**{name: y[at : at + leaf.size].reshape(leaf.shape)}), at + leaf.size
     return state
@@ -47,8 +46,8 @@ def unpacked(system: System, scheme: Scheme, h: Array, y: Array, coordinates: in
 
 def one_step(system: System, scheme: Scheme, h: Array, y: Array, coordinates: int) -> tuple[Array, Array]:
     """The map y -> y' of a step h, and the step's own velocity xi^D."""
-    state, interval = scheme.step(system, unpacked(system, scheme, h, y, coordinates), h)
-    return packed(system, scheme, state), interval.xi[: system.rank]
+    state, interval = scheme.step(system, unpack(system, scheme, h, y, coordinates), h)
+    return pack(system, scheme, state), interval.xi[: system.rank]
 
 
 def _start(system: System, scheme: Scheme, h: Array, x: Array) -> State:

@@ -1,6 +1,6 @@
 """Newton's method for relative equilibria: damped, on the leaf of the constraint, idle along the symmetry."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -63,7 +63,7 @@ class Sought(NamedTuple):
         fields = np.asarray(columns(self.words, ask.system, jnp.asarray(y[: ask.coordinates])))
         return phase_space.block(phase_space.independent(fields), len(y) - ask.coordinates)
 
-    def moved(self, y: np.ndarray, change: np.ndarray) -> np.ndarray:
+    def move(self, y: np.ndarray, change: np.ndarray) -> np.ndarray:
         """y after a change, on the leaf of the constraint."""
         ask, q = self.question, jnp.asarray(y[: self.question.coordinates])
         fields = np.asarray(columns(self.words, ask.system, q))
@@ -116,7 +116,7 @@ class Sought(NamedTuple):
         lifts = phase_space.orbits(ask.symmetries, ask.system, y[:nodes])
         return np.concatenate([lifts, np.zeros((len(y) - nodes, lifts.shape[1]))])
 
-    def stepped(self, point: Point, goal: Any = 0.0, shortest: float = SHORTEST) -> Point | None:
+    def newton_step(self, point: Point, goal: np.ndarray | float = 0.0, shortest: float = SHORTEST) -> Point | None:
         """The point after a Newton step towards missed = goal, shortened until it comes nearer; None if it does not."""
         if not np.all(np.isfinite(point.missed)) or not np.all(np.isfinite(point.at.by_point)):
             return None
@@ -126,7 +126,7 @@ class Sought(NamedTuple):
             return None
         change, turn = self.correction(point, goal - point.missed)
         while share >= shortest:
-            y, group = self.moved(point.y, share * change), point.group + share * turn
+            y, group = self.move(point.y, share * change), point.group + share * turn
             if np.linalg.norm((self.missed(y, group) - goal) / units) < (1 - 0.1 * share) * before:
                 return self.at(y, group)
             share /= 2
@@ -136,7 +136,7 @@ class Sought(NamedTuple):
         """The solution to which Newton's method leads; it goes on as long as more than round-off is gained."""
         for _ in range(MAX_ITERATIONS):
             done = self.left(point) <= SOLVED
-            new = self.stepped(point, shortest=1.0 if done else SHORTEST)
+            new = self.newton_step(point, shortest=1.0 if done else SHORTEST)
             if new is None:
                 return point if done else None
             point = new
@@ -159,7 +159,7 @@ class Sought(NamedTuple):
     def _at_goal(self, point: Point, goal: np.ndarray) -> Point | None:
         first = np.linalg.norm((point.missed - goal) / self.units(point))
         for _ in range(8):
-            new = self.stepped(point, goal)
+            new = self.newton_step(point, goal)
             if new is None or np.linalg.norm((new.missed - goal) / self.units(point)) < 1e-6 * first:
                 return new
             point = new

@@ -1,7 +1,7 @@
 """What a step of a scheme makes of a steady motion: how far it leaves the orbit, in axes that move with the group."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ from jax import Array
 from discrete_hamel.analysis.equilibria.equilibrium_search import SOLVED, Point, Sought
 from discrete_hamel.analysis.equilibria.steady_equations import SURELY, Equations, fastest, left_over
 from discrete_hamel.analysis.symmetry import phase_space
+from discrete_hamel.analysis.symmetry.phase_space import Chosen
 from discrete_hamel.mechanics.system import System
 
 REFINEMENTS = 30
@@ -36,18 +37,20 @@ def kept_motion(sought: Sought, y: np.ndarray, group: np.ndarray) -> KeptMotion:
     the step's own velocity that of the motion,  r_k = r_e, Delta g_k = h eta_e.   [HE] 5.5
     """
     nodes = sought.question.coordinates + sought.question.system.rank
-    found = _refined(sought, y, group, nodes)
+    found = _refine(sought, y, group, nodes)
     if found.kept:
         return found
-    other = _refined(sought, y, group, sought.question.coordinates)
+    other = _refine(sought, y, group, sought.question.coordinates)
     return other if other.kept else found
 
 
-def _refined(sought: Sought, y: np.ndarray, group: np.ndarray, known: int) -> KeptMotion:
+def _refine(sought: Sought, y: np.ndarray, group: np.ndarray, known: int) -> KeptMotion:
     """y with its first `known` entries given, and the group's element, such that a step is the motion of the group."""
     ask, first = sought.question, y
     n, m = ask.coordinates, ask.system.rank
-    wanted = _underway(ask.symmetries, ask.system, ask.h, y[: n + m], group)[n:] if known == n else np.zeros(0)
+    wanted = np.zeros(0)
+    if known == n and ask.h is not None:
+        wanted = _underway(ask.symmetries, ask.system, ask.h, y[: n + m], group)[n:]
     at = ask.at(y, group)
     unit = _units(sought, y, group, at)
     for _ in range(REFINEMENTS):
@@ -94,11 +97,11 @@ def _units(sought: Sought, y: np.ndarray, group: np.ndarray, at: Equations) -> n
     return np.where(np.arange(len(y)) < ask.coordinates, 1.0, rate)
 
 
-def _underway(symmetries: Any, system: System, h: Any, x: np.ndarray, group: np.ndarray) -> np.ndarray:
+def _underway(symmetries: Chosen, system: System, h: Array, x: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Where the steady motion is half a step later: there a symmetric step has its velocity, should that turn."""
-    return np.asarray(_moved(symmetries, system, jnp.asarray(h * group / 2), jnp.asarray(x)))
+    return np.asarray(_act(symmetries, system, jnp.asarray(h * group / 2), jnp.asarray(x)))
 
 
 @partial(jax.jit, static_argnums=0)
-def _moved(symmetries: Any, system: System, group: Array, x: Array) -> Array:
+def _act(symmetries: Chosen, system: System, group: Array, x: Array) -> Array:
     return phase_space.action(system, symmetries, group, x)

@@ -1,7 +1,7 @@
 """Matrices of linear stability: their eigenvalues, how many are zero, and what that says."""
 
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -39,7 +39,9 @@ class Linearisation(NamedTuple):
 
     matrix: np.ndarray
     h: float | None = None
-    noise: Any = 0.0  # what round-off, or a point that is not quite steady, may have changed of each entry
+    noise: np.ndarray | float = (
+        0.0  # what round-off, or a point that is not quite steady, may have changed of each entry
+    )
 
     def eigenvalues(self) -> np.ndarray:
         """All of them: rates, or multipliers of the map."""
@@ -123,7 +125,7 @@ def _uncertainty(roots: np.ndarray, left: np.ndarray, right: np.ndarray, noise: 
     return found
 
 
-def logarithms(multipliers: Any, h: float) -> np.ndarray:
+def logarithms(multipliers: np.ndarray, h: float) -> np.ndarray:
     """log(multiplier) / h; minus infinity for a multiplier that is zero."""
     with np.errstate(divide="ignore"):
         return np.log(np.asarray(multipliers, complex)) / h

@@ -1,16 +1,19 @@
 """[HE] Theorem 5.3 asked of any scheme and step: are relative equilibria and their stability types kept?"""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import KeptMotion, kept_motion
 from discrete_hamel.analysis.equilibria.linearisations import Stability
 from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.relative_equilibria import asked
-from discrete_hamel.analysis.equilibria.spectra import half
-from discrete_hamel.analysis.equilibria.steady_equations import STEADY, left_over, nearest_group
+from discrete_hamel.analysis.equilibria.spectra import Half, half, refuse_moving
+from discrete_hamel.analysis.equilibria.steady_equations import left_over, nearest_group
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -61,7 +64,14 @@ class Preservation(NamedTuple):
 
 
 def structural_stability(
-    system: System, q: Any, xi: Any, scheme: Scheme, h: Any, *, v: Any = None, symmetries: Symmetries = None
+    system: System,
+    q: Coordinates,
+    xi: Quasivelocities,
+    scheme: Scheme,
+    h: Scalar,
+    *,
+    v: Velocities | None = None,
+    symmetries: Symmetries = None,
 ) -> Preservation:
     """Whether a scheme with step h keeps a relative equilibrium of (H), the dimension of its family, and its type.
 
@@ -79,14 +89,14 @@ def structural_stability(
     h, point, continuous = checks.step_size(h), *_steady(system, q, xi, symmetries)
     words = reachable(system, q)
 
-    def with_step(step: Any) -> tuple[Sought, KeptMotion]:
+    def with_step(step: Array) -> tuple[Sought, KeptMotion]:
         ask, y = asked(system, point.y[: len(q)], point.y[len(q) :], scheme, step, symmetries)
         sought = Sought(ask, [], words)
         return sought, kept_motion(sought, y, point.group)
 
     sought, found = with_step(h)
     if not np.isfinite(found.residual):
-        raise ValueError(
+        raise InputError(
             f"a step of {scheme!r} with h = {float(h):g} from this relative equilibrium of {type(system).__name__} is "
             "no number: its equations have no root there. Take a shorter step."
         )
@@ -106,16 +116,12 @@ def structural_stability(
     return Preservation(repr(scheme), float(h), found.residual, slope, lost, dimensions, types)
 
 
-def _steady(system: System, q: Any, xi: Any, symmetries: Symmetries) -> tuple[Point, Any]:
+def _steady(system: System, q: Array, xi: Array, symmetries: Symmetries) -> tuple[Point, Half]:
     """The relative equilibrium of (H) that is given, to round-off, and its linearisation."""
     ask, y = asked(system, q, xi, None, None, symmetries)
     sought = Sought(ask, [], reachable(system, q))
     point = sought.at(y, nearest_group(ask.symmetries, system, y))
     residual = left_over(point.at, point.noise, y, point.group, len(q))
-    if residual > STEADY:
-        raise ValueError(
-            f"(q, xi) is not a relative equilibrium of {type(system).__name__} (it leaves the orbit of the symmetry at "
-            f"a rate of {residual:.1e}), so there is nothing to keep; relative_equilibrium finds one nearby."
-        )
+    refuse_moving(system, residual, "there is nothing to keep")
     point = sought.solved(point) or point
     return point, half(sought, point, residual)

@@ -1,26 +1,27 @@
 """The directions in which motions can get anywhere: D and the drift of its slip, closed under brackets."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel.analysis.symmetry.phase_space import DEPENDENT, nearby
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import collocation
 
 # u_i is i, the slip's drift b^a u_a is m, and [u_i, w] is (i, w).
-Word = int | tuple[int, Any]
+Word = int | tuple[int, "Word"]
 Words = tuple[Word, ...] | None  # fields that span what can be reached; None: all of the frame
 
 SUBSTEPS, STAGES, TURNS = 4, 4, 60
 ROUNDED = 1e-12  # of the largest field beside it
 
 
-def reachable(system: System, q: Any) -> Words:
+def reachable(system: System, q: Coordinates) -> Words:
     """Fields that span the smallest involutive distribution with the motions in it (Sussmann 1973).
 
     A motion stays on the leaf where it began: a constraint that is holonomic, though given by velocities, is a leaf.
@@ -73,12 +74,12 @@ def _brackets(system: System, q: Array, word: Word, drifts: bool) -> tuple[list[
     return [(i, word) for i in left], np.stack([np.asarray(_section((i, word), system, q)) for i in left], axis=1)
 
 
-@jax.jit
+@partial(interpreted, often=OFTEN)
 def _structure(system: System, q: Array) -> Array:
     return system.structure(q)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(interpreted, static=1, often=OFTEN)
 def _section(word: Word, system: System, q: Array) -> Array:
     return section(word, system, q)
 
@@ -103,19 +104,19 @@ def fields(words: Words, system: System, q: Array) -> Array:
     return psi if words is None else psi @ jnp.stack([section(word, system, q) for word in words], axis=1)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(interpreted, static=1, often=OFTEN)
 def columns(words: Words, system: System, q: Array) -> Array:
     """`fields`, compiled."""
     return fields(words, system, q)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(interpreted, static=1, often=OFTEN)
 def flowed(words: Words, system: System, q: Array, amounts: Array) -> Array:
     """The flow, for a unit of time, of the fields in those amounts: it stays on the leaf, and where the coordinates are
     redundant on their manifold. By Gauss collocation, of order 8, whose stages are found by iteration."""
     a, b, _ = (jnp.asarray(part) / SUBSTEPS for part in collocation(STAGES))
 
-    def substep(_: Any, q: Array) -> Array:
+    def substep(_: object, q: Array) -> Array:
         slopes = jax.vmap(lambda point: fields(words, system, point) @ amounts)
 
         def again(carry: tuple) -> tuple:

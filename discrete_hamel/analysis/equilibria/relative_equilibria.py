@@ -1,18 +1,21 @@
 """Relative equilibria: motions that are orbits of a one-parameter group, of (H) and of a scheme's map."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.held_quantities import (
     Held,
+    Quantity,
     conditions_of,
     function_named,
     is_parameter,
@@ -22,6 +25,7 @@ from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.steady_equations import Question, modulo_symmetry, nearest_group
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -47,14 +51,14 @@ class RelativeEquilibrium(NamedTuple):
 
 def relative_equilibrium(
     system: System,
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     *,
-    v: Any = None,
+    v: Velocities | None = None,
     hold: Held = (),
     symmetries: Symmetries = None,
     scheme: Scheme | None = None,
-    h: Any = None,
+    h: Scalar | None = None,
 ) -> RelativeEquilibrium:
     """The relative equilibrium nearest to (q, xi): qdot and xidot are those of a one-parameter group of symmetries.
 
@@ -77,7 +81,7 @@ def relative_equilibrium(
     first = sought.at(y, nearest_group(ask.symmetries, system, y[: len(q) + system.rank]))
     found = sought.solved(first) or sought.followed(first)
     if found is None:
-        raise ValueError(
+        raise InputError(
             f"no relative equilibrium of {type(system).__name__} was found near the given (q, xi), where the equations "
             f"are off by {np.max(np.abs(first.missed)):.1e}: neither Newton's method nor following the curve on which "
             "that grows less led to one. "
@@ -100,13 +104,13 @@ def result(sought: Sought, found: Point) -> RelativeEquilibrium:
 
 def family(
     system: System,
-    q: Any,
-    xi: Any,
-    along: Any,
+    q: Coordinates,
+    xi: Quasivelocities,
+    along: Quantity,
     values: Iterable[float],
     *,
-    v: Any = None,
-    hold: Iterable[Any] = (),
+    v: Velocities | None = None,
+    hold: Iterable[Quantity] = (),
     symmetries: Symmetries = None,
 ) -> list[RelativeEquilibrium]:
     """Relative equilibria by continuation: `along` takes each of the values in turn.
@@ -124,23 +128,23 @@ def family(
     given = system
     system, q, xi = checks.initial_data(system, q, xi, v)
     kept = {name: float(function_named(system, name, q, xi)(q, xi)) for name in hold}
-    varied = is_parameter(given, along)
+    parameter = along if isinstance(along, str) and is_parameter(given, along) else None
     for value in values:
-        here = with_parameter(given, along, value) if varied else given
-        wanted = kept if varied else kept | {along: value}
+        here = given if parameter is None else with_parameter(given, parameter, value)
+        wanted = kept | {along: value} if parameter is None else kept
         found.append(relative_equilibrium(here, q, xi, hold=wanted, symmetries=symmetries))
         q, xi = found[-1].q, found[-1].xi[: system.rank]
     return found
 
 
 def asked(
-    system: System, q: Any, xi: Any, scheme: Scheme | None, h: Any, symmetries: Symmetries
+    system: System, q: Coordinates, xi: Quasivelocities, scheme: Scheme | None, h: Scalar | None, symmetries: Symmetries
 ) -> tuple[Question, np.ndarray]:
     """What is asked to be steady, checked as a run would be; and y = (q, xi^D, what the scheme remembers)."""
     q = jnp.asarray(q)
     x, select = phase_space.joined(system, q, xi), phase_space.chosen(system, symmetries, q)
     if (scheme is None) != (h is None):
-        raise ValueError("a scheme and its step h go together: give both, or neither for the continuous motion.")
+        raise InputError("a scheme and its step h go together: give both, or neither for the continuous motion.")
     if scheme is None:
         return Question(select, system, None, None, len(q)), np.asarray(x)
     scheme, h = checks.canonical(scheme.fitted(system)), checks.step_size(h)
@@ -151,6 +155,6 @@ def asked(
     return Question(select, system, scheme, h, len(q)), np.asarray(_started(system, scheme, h, x))
 
 
-@jax.jit
+@partial(interpreted, often=OFTEN)
 def _started(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
     return discrete_maps.started(system, scheme, h, x)

@@ -1,10 +1,13 @@
 """The spectrum of a relative equilibrium: of (H), and of a scheme's step beside it."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from jax import Array
 from scipy.optimize import linear_sum_assignment
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import kept_motion
 from discrete_hamel.analysis.equilibria.linearisations import Linearisation, Stability, logarithms
@@ -56,7 +59,7 @@ class Spectrum(NamedTuple):
     def multipliers(self) -> np.ndarray:
         """Eigenvalues of the map, each in the place of the rate whose exponential it is nearest to."""
         if self.discrete is None:
-            raise ValueError("this spectrum is of the continuous motion only; give a scheme and h for multipliers.")
+            raise InputError("this spectrum is of the continuous motion only; give a scheme and h for multipliers.")
         h, found = self.discrete.linear.h or 1.0, self.discrete.eigenvalues
         rates = self.rates
         wanted = np.exp(np.clip(rates.real * h, -50, 50) + 1j * rates.imag * h)
@@ -94,12 +97,12 @@ class Spectrum(NamedTuple):
 
 def spectrum(
     system: System,
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     scheme: Scheme | None = None,
-    h: Any = None,
+    h: Scalar | None = None,
     *,
-    v: Any = None,
+    v: Velocities | None = None,
     symmetries: Symmetries = None,
 ) -> Spectrum:
     """Eigenvalues, modulo the symmetry, of the linearised motion at a relative equilibrium, and of a scheme's step.
@@ -116,14 +119,9 @@ def spectrum(
     """
     system, q, xi = checks.initial_data(system, q, xi, v)
     continuous, discrete = halves(system, q, xi, scheme, h, symmetries)
-    if continuous.residual > STEADY:
-        raise ValueError(
-            f"(q, xi) is not a relative equilibrium of {type(system).__name__}: the motion leaves the orbit of the "
-            f"symmetry at a rate of {continuous.residual:.1e}, relative to its size, so it has no spectrum. "
-            "relative_equilibrium(system, q, xi, hold=...) finds one nearby."
-        )
-    if discrete is not None and discrete.residual > STEADY:
-        raise ValueError(
+    refuse_moving(system, continuous.residual, "it has no spectrum")
+    if discrete is not None and h is not None and discrete.residual > STEADY:
+        raise InputError(
             f"{scheme!r} with h = {float(h):g} does not keep this relative equilibrium of {type(system).__name__}: a "
             f"step leaves the orbit of the symmetry at a rate of {discrete.residual:.1e}. "
             "relative_equilibrium(..., scheme=scheme, h=h) finds one of the map, if it has one nearby."
@@ -131,7 +129,19 @@ def spectrum(
     return Spectrum(continuous, discrete)
 
 
-def halves(system: System, q: Any, xi: Any, scheme: Any, h: Any, symmetries: Symmetries) -> tuple[Half, Half | None]:
+def refuse_moving(system: System, residual: float, so: str) -> None:
+    """Refuses what is no relative equilibrium of (H): the motion leaves the orbit of the symmetry at this rate."""
+    if residual > STEADY:
+        raise InputError(
+            f"(q, xi) is not a relative equilibrium of {type(system).__name__}: the motion leaves the orbit of the "
+            f"symmetry at a rate of {residual:.1e}, relative to its size, so {so}. "
+            "relative_equilibrium(system, q, xi, hold=...) finds one nearby."
+        )
+
+
+def halves(
+    system: System, q: Array, xi: Array, scheme: Scheme | None, h: Scalar | None, symmetries: Symmetries
+) -> tuple[Half, Half | None]:
     """The linearisations at a point modulo symmetry, of (H) and of a scheme's map; no map where (H) is not steady."""
     words = reachable(system, q)
     ask, y = asked(system, q, xi, None, None, symmetries)
@@ -153,6 +163,6 @@ def half(sought: Sought, point: Point, residual: float) -> Half:
         change, turn = sought.correction(point, -point.at.value)
         there = ask.at(point.y + change, point.group + turn)  # so near that the leaf is no matter
         noise = noise._replace(by_point=noise.by_point + np.abs(there.by_point - point.at.by_point))
-    h = None if ask.scheme is None else float(ask.h)
+    h = None if ask.h is None else float(ask.h)
     linear = modulo_symmetry(point.at, noise, point.basis, sought.orbits(point.y), ask.coordinates, h)
     return Half(linear, linear.nullity(), residual)

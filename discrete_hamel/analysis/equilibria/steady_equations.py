@@ -1,17 +1,19 @@
 """The equations of a relative equilibrium, of (H) and of a scheme's map, and what round-off leaves of them."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.equilibria.linearisations import Linearisation
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Chosen
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme
 
@@ -20,6 +22,9 @@ MORE = 8  # times that is round-off
 SURELY = 20  # times that is none
 EPS = np.finfo(float).eps
 STEADY = 1e-8  # what may be left of the equations, relative to what they are made of, by numbers given to eight digits
+
+
+T = TypeVar("T")
 
 
 class Equations(NamedTuple):
@@ -38,29 +43,27 @@ class Question(NamedTuple):
     symmetries: Chosen
     system: System
     scheme: Scheme | None
-    h: Any
+    h: Array | None
     coordinates: int
 
-    def at(self, y: Any, group: Any) -> Equations:
+    def at(self, y: np.ndarray, group: np.ndarray) -> Equations:
         """F(x) - group^a X_a(x), or for a scheme (exp(-h group^a X_a) Phi_h(y) - y) / h, and its derivatives."""
-        y, group = jnp.asarray(y), jnp.asarray(group)
+        point = jnp.asarray(y), jnp.asarray(group)
         if self.scheme is None:
-            value, derivatives = _continuous(self.symmetries, self.system, y, group)
+            value, derivatives = _continuous(self.symmetries, self.system, *point)
         else:
-            value, derivatives = _discrete(
-                self.symmetries, self.coordinates, self.system, self.scheme, self.h, y, group
-            )
+            value, derivatives = _discrete(self.symmetries, self.coordinates, self.system, self.scheme, self.h, *point)
         value, by_point, by_group = (np.asarray(a) for a in (value, *derivatives))
         n = len(y)
         return Equations(value[:n], by_point[:n], by_group[:n], value[n:], by_point[n:])
 
-    def rounding(self, y: Any, group: Any, at: Equations) -> Equations:
+    def rounding(self, y: np.ndarray, group: np.ndarray, at: Equations) -> Equations:
         """How much of each number of the equations is round-off: they are asked again with every number that goes into
         them, the system's parameters too, some units in the last place off."""
         draw = np.random.default_rng(0)
 
-        def nearly(tree: Any) -> Any:
-            def leaf(value: Any) -> Any:
+        def nearly(tree: T) -> T:
+            def leaf(value: ArrayLike) -> ArrayLike:
                 if not jnp.issubdtype(jnp.result_type(value), jnp.floating):
                     return value
                 value = jnp.asarray(value)
@@ -73,7 +76,7 @@ class Question(NamedTuple):
             changed = [np.max([np.abs(b - a) for b in others], axis=0) for a, *others in zip(at, *found, strict=True)]
         noise = Equations(*(MORE * change for change in changed))
         noise = noise._replace(by_point=np.maximum(noise.by_point, self._least(np.asarray(y))))
-        return noise if self.scheme is None else self._with_differences(y, noise)
+        return noise if self.h is None else self._with_differences(y, noise, float(self.h))
 
     def _least(self, y: np.ndarray) -> np.ndarray:
         """Round-off of derivatives that samples miss, where 1 + y^2 is the same number for all of them: that of xi in
@@ -82,28 +85,28 @@ class Question(NamedTuple):
         swift = np.max(np.abs(y[is_xi][: self.system.rank]), initial=0.0)
         return MORE * EPS * swift ** (1.0 + is_xi[:, None] - is_xi)
 
-    def _with_differences(self, y: Any, noise: Equations) -> Equations:
+    def _with_differences(self, y: np.ndarray, noise: Equations, h: float) -> Equations:
         """What a map rounds off besides: a change is the difference of two nodes, over h, one of them taken back by an
         exponential whose round-off is doubled by each squaring."""
-        unit = 2**phase_space.SQUARINGS * np.finfo(float).eps / abs(float(self.h))
+        unit = 2**phase_space.SQUARINGS * np.finfo(float).eps / abs(h)
         q = np.arange(len(y)) < self.coordinates
         sizes = np.where(q, np.max(np.abs(y), where=q, initial=0.0), np.max(np.abs(y), where=~q, initial=0.0))
         alike = q[:, None] == q
         return noise._replace(value=noise.value + unit * sizes, by_point=noise.by_point + unit * alike)
 
 
-@partial(jax.jit, static_argnums=0)
-def _continuous(symmetries: Chosen, system: System, y: Array, group: Array) -> tuple[Array, Any]:
+@partial(interpreted, static=1, often=OFTEN)
+def _continuous(symmetries: Chosen, system: System, y: Array, group: Array) -> tuple[Array, tuple[Array, Array]]:
     def equations(y: Array, group: Array) -> Array:
         return phase_space.field(system, y) - phase_space.orbit(system, symmetries, y) @ group
 
     return equations(y, group), jax.jacfwd(equations, (0, 1))(y, group)
 
 
-@partial(jax.jit, static_argnums=(0, 1))
+@partial(interpreted, static=2, often=OFTEN)
 def _discrete(
     symmetries: Chosen, coordinates: int, system: System, scheme: Scheme, h: Array, y: Array, group: Array
-) -> tuple[Array, Any]:
+) -> tuple[Array, tuple[Array, Array]]:
     def equations(y: Array, group: Array) -> Array:
         stepped, velocity = discrete_maps.one_step(system, scheme, h, y, coordinates)
         node, memory = jnp.split(stepped, [coordinates + system.rank])
@@ -113,7 +116,7 @@ def _discrete(
     return equations(y, group), jax.jacfwd(equations, (0, 1))(y, group)
 
 
-def nearest_group(symmetries: Chosen, system: System, x: Any) -> np.ndarray:
+def nearest_group(symmetries: Chosen, system: System, x: np.ndarray) -> np.ndarray:
     """The group's rates that come nearest to the field of (H) at x."""
     field, lifts = phase_space.rates(system, x), phase_space.orbits(symmetries, system, x)
     return np.linalg.lstsq(lifts, field)[0] if lifts.shape[1] else np.zeros(0)

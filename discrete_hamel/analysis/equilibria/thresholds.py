@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.linearisations import Linearisation
 from discrete_hamel.analysis.equilibria.spectra import Spectrum
 
@@ -17,6 +18,7 @@ def threshold(
     A root of a number whose sign is that of the type, a rate growing once it does by more than round-off, and that goes
     through zero smoothly: where the stable side is damped, the largest real part; where it is neutral, the square of
     the distance of the two rates that meet, positive off the imaginary axis. `discrete` asks it of the map.
+    `spectrum_at(value)` returns the spectrum there; the value found is off by at most `xtol`.
 
     >>> import discrete_hamel as dh
     >>> from discrete_hamel.analysis import threshold
@@ -28,7 +30,7 @@ def threshold(
     ends = [_linear(spectrum_at(value), discrete) for value in (low, high)]
     growths = [end.growth() for end in ends]
     if (growths[0] > 0) == (growths[1] > 0):
-        raise ValueError(
+        raise InputError(
             f"it is {'unstable' if growths[0] > 0 else 'stable'} both at {low:g} (largest real part {growths[0]:.2e}) "
             f"and at {high:g} ({growths[1]:.2e}), so there is no one threshold between; scan for ends of different "
             "type."
@@ -55,5 +57,5 @@ def _linear(found: Spectrum, discrete: bool) -> Linearisation:
     if not discrete:
         return found.continuous.linear
     if found.discrete is None:
-        raise ValueError("for the threshold of the map the spectrum has to be asked for with a scheme and h.")
+        raise InputError("for the threshold of the map the spectrum has to be asked for with a scheme and h.")
     return found.discrete.linear

@@ -1,13 +1,15 @@
 """The bundles D, V, S, H, N, R that symmetry and constraint define, frames aligned with them, and the connection."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses, phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Chosen, Symmetries
 from discrete_hamel.analysis.symmetry.symmetries import components
@@ -50,7 +52,7 @@ def _vertical(symmetries: Chosen, system: System, q: Array) -> Array:
     return jnp.stack(columns, axis=1) if columns else jnp.zeros((system.frame(q).shape[1], 0))
 
 
-def bundles(system: System, q: Any, *, symmetries: Symmetries = None) -> Bundles:
+def bundles(system: System, q: Coordinates, *, symmetries: Symmetries = None) -> Bundles:
     """D, V, S = V & D, H = D & S^perp, N = V & S^perp, R = (D + V)^perp at q, in the kinetic metric.   [MD] 6; [QS] 4
 
     A frame may have fields that lead off the configuration space, as that of a rolling body has one that lifts it off
@@ -105,18 +107,18 @@ def _slopes_of_invariants(system: System, q: Array) -> list[np.ndarray]:
     return found
 
 
-def _at(system: System, q: Any, symmetries: Symmetries) -> tuple[System, Array, np.ndarray, np.ndarray]:
+def _at(system: System, q: Coordinates, symmetries: Symmetries) -> tuple[System, Array, np.ndarray, np.ndarray]:
     rest = jnp.zeros(system.at(jnp.asarray(q, float)).rank)
     system, q, xi = checks.initial_data(system, q, rest, None)
     vertical, metric = (np.asarray(a) for a in _raw(phase_space.chosen(system, symmetries, q), system, q, xi))
     if not vertical.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"{type(system).__name__} declares no symmetries, so it has no vertical directions here; pass symmetries="
             "a dict of names to generators q -> qdot or to actions g(s, q), or a list of cyclic coordinates."
         )
     least = float(np.min(np.linalg.eigvalsh(metric)))
     if least < 1e-12:
-        raise ValueError(
+        raise InputError(
             f"the kinetic metric of {type(system).__name__} is not positive definite on all n quasi-velocities (least "
             f"eigenvalue {least:.1e}), so orthogonal complements of its bundles are not defined."
         )
@@ -175,7 +177,7 @@ def _connection(symmetries: Chosen, off_d: bool, in_d: bool, system: System, q: 
     return at, -jnp.einsum("kl,lij->kij", at, bracket), -bracket[m:]
 
 
-def nonholonomic_connection(system: System, q: Any, *, symmetries: Symmetries = None) -> Connection:
+def nonholonomic_connection(system: System, q: Coordinates, *, symmetries: Symmetries = None) -> Connection:
     """The connection that splits D = S + H orthogonally, its curvature and the constrained locked inertia.   [QS] 4
 
     >>> import discrete_hamel as dh

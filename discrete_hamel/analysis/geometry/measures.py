@@ -1,7 +1,6 @@
 """Measures: what of the momenta's volume, or of phase volume, the motion and a scheme keep."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +8,8 @@ import numpy as np
 from jax import Array
 from scipy.integrate import solve_ivp
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.node_states import remembers
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.mechanics import hamel
@@ -17,12 +18,12 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.output_shapes import shapes
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 KEPT = 1e-10  # residual, relative to the terms that cancel, that counts as zero
 
 
-def divergence(system: System, q: Any, xi: Any) -> float:
+def divergence(system: System, q: Coordinates, xi: Quasivelocities) -> float:
     """div = sum_j d(p_j')/dp_j at fixed q: the rate at which the flow of the momenta p, on D, expands their volume.
 
     [QS] 5.2, for Euler-Poincare(-Suslov) systems, where the momenta move on their own
@@ -44,7 +45,7 @@ def _divergence(system: System, q: Array, free: Array) -> Array:
     return jnp.trace(jnp.linalg.solve(inertia.T, rate.T))
 
 
-def measure_condition(system: System, q: Any) -> np.ndarray:
+def measure_condition(system: System, q: Coordinates) -> np.ndarray:
     """The part of K ad*_{I^-1 a} a + T along D, m numbers: zero iff the momentum flow keeps a smooth measure.
 
     K C^C_AB I^AD a_C a_D + C^C_BC = gamma a_B,  K = 1 / <a, I^-1 a>;    [QS] (5.5), (5.6); Kozlov 1988, Jovanovic 1998
@@ -79,7 +80,7 @@ def _condition(system: System, q: Array) -> Array:
     return (jnp.einsum("aib,ix,ax->b", c[m:], inverse[:, m:], weights) + trace)[:m]
 
 
-def keeps_measure(system: System, q: Any) -> bool:
+def keeps_measure(system: System, q: Coordinates) -> bool:
     """Whether an Euler-Poincare(-Suslov) system keeps a measure of smooth positive density on its momenta.
 
     For a quadratic field such a density exists iff the volume itself is kept, Kozlov's theorem in [QS] 5.1.
@@ -93,7 +94,7 @@ def keeps_measure(system: System, q: Any) -> bool:
     return bool(np.max(np.abs(measure_condition(system, q)), initial=0.0) <= KEPT * max(size, 1e-300))
 
 
-def transported_density(system: System, q: Any, xi: Any, t: Any) -> np.ndarray:
+def transported_density(system: System, q: Coordinates, xi: Quasivelocities, t: ArrayLike) -> np.ndarray:
     """rho(t) along a motion, of a density that is 1 at its start and is carried by the flow of the momenta.
 
     rho = exp(- int div dt): 1 for ever where the volume is kept; without bound on motions that end in an attractor.
@@ -125,7 +126,9 @@ def _rates(system: System, q: Array, y: Array) -> Array:
     return jnp.append(acceleration[: len(free)], _divergence(system, q, free))
 
 
-def volume_change(system: System, q: Any, xi: Any, *, h: Any, scheme: Scheme | None = None) -> float:
+def volume_change(
+    system: System, q: Coordinates, xi: Quasivelocities, *, h: Scalar, scheme: Scheme | None = None
+) -> float:
     """ln |det| of one step (q, p) -> (q', p'): by how much, and in which sense, it changes phase volume.
 
     The volume is that of the frame's coframe and the momenta, omega^1 ... omega^n dp_1 ... dp_m, so that redundant
@@ -143,31 +146,31 @@ def volume_change(system: System, q: Any, xi: Any, *, h: Any, scheme: Scheme | N
     h = checks.step_size(h)
     state = scheme.start(system, q, xi, h)
     if remembers(state):
-        raise ValueError(
+        raise InputError(
             f"a step of {type(scheme).__name__} is no map of (q, p) alone; its phase volume is not defined."
         )
     rank = int(np.linalg.matrix_rank(np.asarray(system.frame(q)))) if len(q) else 0
     change, report = _volume_change(rank, system, scheme, state, h)
     if not bool(report.converged):
-        raise ValueError(f"the step of size {float(h):g} could not be solved here; take a smaller one.")
+        raise InputError(f"the step of size {float(h):g} could not be solved here; take a smaller one.")
     return float(change)
 
 
 @partial(jax.jit, static_argnums=0)
-def _volume_change(rank: int, system: System, scheme: Scheme, state: Any, h: Array) -> tuple[Array, Report]:
+def _volume_change(rank: int, system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Report]:
     directions, _ = _directions(rank, system, state.q)
 
-    def moved(q: Array, p: Array) -> tuple[tuple[Array, Array], Any]:
+    def end_of_step(q: Array, p: Array) -> tuple[tuple[Array, Array], Report]:
         after, interval = scheme.step(system, state.replace(q=q, p=p), h)
         return (after.q, after.p), interval.report
 
     def along(tangent: Array) -> tuple[Array, Array]:
         dq, dp = directions @ tangent[:rank], tangent[rank:]
-        _, of_end, _ = jax.jvp(moved, (state.q, state.p), (dq, dp), has_aux=True)
+        _, of_end, _ = jax.jvp(end_of_step, (state.q, state.p), (dq, dp), has_aux=True)
         return of_end
 
     ends, momenta = jax.vmap(along)(jnp.eye(rank + len(state.p)))
-    (end, _), report = moved(state.q, state.p)
+    (end, _), report = end_of_step(state.q, state.p)
     _, back = _directions(rank, system, end)
     return jnp.linalg.slogdet(jnp.concatenate([back @ ends.T, momenta.T]))[1], report
 

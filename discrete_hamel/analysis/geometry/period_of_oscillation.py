@@ -1,17 +1,18 @@
 """The period of one degree of freedom between two turning points, by equal angles."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
+
+from discrete_hamel._support.errors import InputError
 
 FEWEST, DOUBLINGS = 16, 8  # nodes at first, and how often they are doubled
 CONVERGED = 1e-11  # relative change at which doubling them ends
 RESOLVED = 1e-2  # kinetic energy, relative to the potential, below which it is found from U''
 RESTING = 1e-9  # g at a turning point, relative to its largest, at which a motion comes to rest and does not turn
 
-Curved = Callable[[np.ndarray], tuple[Any, Any, Any]]  # r -> I, U, U'' at each
+Curved = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # r -> I, U, U'' at each
 
 
 def period(curved: Curved, energy: float, low: float, high: float) -> float:
@@ -25,7 +26,7 @@ def period(curved: Curved, energy: float, low: float, high: float) -> float:
     """
     last = float("nan")
     for doubling in range(DOUBLINGS):
-        g, inertia, amplitude = _regularised(curved, energy, low, high, FEWEST << doubling)
+        g, inertia, amplitude = _regularise(curved, energy, low, high, FEWEST << doubling)
         if np.all(g > 0):
             found = 2 * np.pi * float(np.mean(amplitude * np.sqrt(inertia / (2 * g))))
             if abs(found - last) <= CONVERGED * found:
@@ -33,7 +34,7 @@ def period(curved: Curved, energy: float, low: float, high: float) -> float:
             last = found
     if _rests_at_an_end(g, energy):
         return float("inf")
-    raise ValueError(
+    raise InputError(
         f"the period at energy {energy:.9g} is not resolved by {len(g)} nodes between the turning points {low:.6g} and "
         f"{high:.6g}: the motion nearly rests on the way, close to a separatrix, or the potential has kinks."
     )
@@ -47,7 +48,9 @@ def _rests_at_an_end(g: np.ndarray, energy: float) -> bool:
     return bool(min(ends) <= RESTING * np.max(np.abs(g)) + noise)
 
 
-def _regularised(curved: Curved, energy: float, low: float, high: float, nodes: int) -> tuple[Any, Any, float]:
+def _regularise(
+    curved: Curved, energy: float, low: float, high: float, nodes: int
+) -> tuple[np.ndarray, np.ndarray, float]:
     """g in units of amp^2, I, and amp, at so many equal angles."""
     angle = np.pi * (np.arange(nodes) + 0.5) / nodes
     amplitude = 0.5 * (high - low)

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import NEARBY, nearby
 from discrete_hamel.mechanics import hamel
@@ -42,7 +44,7 @@ class Integrability(NamedTuple):
         return f"{verdict}: growth {self.growth} of {self.dimension}, degree of nonholonomy {self.degree}{partly}"
 
 
-def bracket_matrix(system: System, q: Any, xi: Any) -> Array:
+def bracket_matrix(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
     """J of zdot = J(z) grad H, z = (q, p): the brackets of q and p on the constraint phase space, (N+m) x (N+m).
 
     J = [[0, Psi_D], [-Psi_D^T, C]],  C_ji = {p_j, p_i} = c^k_ij mu_k      [ND] (9), (10); van der Schaft & Maschke 1994
@@ -79,7 +81,7 @@ def _cyclic_sum(system: System, q: Array, p: Array, guess: Array) -> Array:
     return nested + jnp.transpose(nested, (1, 2, 0)) + jnp.transpose(nested, (2, 0, 1))
 
 
-def jacobiator(system: System, q: Any, xi: Any) -> Array:
+def jacobiator(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
     """{za, {zb, zc}} + cyclic of the coordinates z = (q, p): zero everywhere iff the constraint is holonomic.
 
     van der Schaft & Maschke 1994; [ND] after (10)
@@ -96,7 +98,7 @@ def jacobiator(system: System, q: Any, xi: Any) -> Array:
     return _cyclic_sum(system, q, hamel.momentum(system, q, xi)[: system.rank], xi)
 
 
-def integrable(system: System, q: Any = None) -> Integrability:
+def integrable(system: System, q: Coordinates | None = None) -> Integrability:
     """Is this constraint secretly holonomic? D near q is closed under brackets iff it is; if not, how far off is it?
 
     Without q it is asked where the `sample()` of a system of the catalogue starts.
@@ -113,18 +115,18 @@ def integrable(system: System, q: Any = None) -> Integrability:
     holonomic: growth (2,) of 3, degree of nonholonomy 1
     """
     if q is None and not hasattr(system, "sample"):
-        raise ValueError(f"{type(system).__name__} has no sample() that would say where to ask: give q.")
+        raise InputError(f"{type(system).__name__} has no sample() that would say where to ask: give q.")
     q = checks.vector("q", system.sample()["q"] if q is None else q)  # type: ignore[attr-defined]
     system = system.at(q)
     n, m = shapes(system, q)
     hypotheses.no_slip(system, q, "integrability of D")
     places = jnp.concatenate([q[None], nearby(system, q, n)])
     first = np.asarray(_level(1, system, places))
-    spans = [_enlarged(np.zeros((len(found), 0)), found) for found in first]
+    spans = [_enlarge(np.zeros((len(found), 0)), found) for found in first]
     growth, elsewhere = [m], [m] * NEARBY
     while growth[-1] < n and len(growth) < DEEPEST:
         found = np.asarray(_level(len(growth) + 1, system, places))
-        spans = [_enlarged(span, brackets) for span, brackets in zip(spans, found, strict=True)]
+        spans = [_enlarge(span, brackets) for span, brackets in zip(spans, found, strict=True)]
         here, *around = (span.shape[1] for span in spans)
         still = here == growth[-1] and around == elsewhere == [here] * NEARBY
         growth, elsewhere = [*growth, here], around
@@ -173,7 +175,7 @@ def _brackets(system: System, fields: Fields, first: bool) -> Fields:
     return brackets
 
 
-def _enlarged(span: np.ndarray, fields: np.ndarray) -> np.ndarray:
+def _enlarge(span: np.ndarray, fields: np.ndarray) -> np.ndarray:
     """An orthonormal basis of the span and the fields together."""
     for field in fields.T:
         off = field - span @ (span.T @ field)

@@ -1,7 +1,7 @@
 """Motion along one shape variable: reduced energy, amended potential, turning points, reconstruction, shift."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,12 +10,19 @@ from jax import Array
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.analysis.geometry.period_of_oscillation import period
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.conserved_momenta import HiddenMomenta
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.runs import validation as checks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+
 
 GRID = 2000  # intervals in which turning points are looked for
 ROUNDOFF = 1e-12  # relative kinetic energy below which the shape rests
@@ -27,7 +34,7 @@ class Shift(NamedTuple):
     period: float
     map: np.ndarray  # (N+1, N+1)
 
-    def __call__(self, q: Any, times: int = 1) -> np.ndarray:
+    def __call__(self, q: Coordinates, times: int = 1) -> np.ndarray:
         """q after so many periods, for a motion that starts on the section at a turning point."""
         return (np.linalg.matrix_power(self.map, times) @ np.append(np.asarray(q, float), 1.0))[:-1]
 
@@ -36,27 +43,27 @@ class Reduced(Pytree):
     """The system with one degree of freedom that is left when all hidden momenta have given values; see `reduced`."""
 
     constants: HiddenMomenta
-    values: Any
+    values: Array
 
     def __repr__(self) -> str:
         if checks.traced(self):
             return "Reduced, traced by jax"
         return f"Reduced motion with momenta {np.round(np.asarray(self.values), 6).tolist()} of {self.constants!r}"
 
-    def inertia(self, r: Any) -> Array:
+    def inertia(self, r: ArrayLike) -> Array:
         """K(kappa, kappa), of the horizontal field with dr(kappa) = 1."""
         return _parts(self, jnp.asarray(r, float))[0]
 
-    def potential(self, r: Any) -> Array:
+    def potential(self, r: ArrayLike) -> Array:
         """U_c = U + c G^-1 c / 2, the amended potential, G_ab = K(eta_a, eta_b).   [MD] (8.11); [QS] 6.5"""
         return _parts(self, jnp.asarray(r, float))[1]
 
-    def energy(self, r: Any, rate: Any) -> Array:
+    def energy(self, r: ArrayLike, rate: ArrayLike) -> Array:
         """E = K(kappa, kappa) r'^2 / 2 + U_c: that of the whole system."""
         inertia, potential, *_ = _parts(self, jnp.asarray(r, float))
         return 0.5 * inertia * jnp.asarray(rate, float) ** 2 + potential
 
-    def velocity(self, r: Any, rate: Any) -> Array:
+    def velocity(self, r: ArrayLike, rate: ArrayLike) -> Array:
         """xi^D of the motion where it crosses the section: r' kappa + Omega with K(Omega, eta_a) = c_a.   [MD] 7.4"""
         _, _, kappa, omega, _ = _parts(self, jnp.asarray(r, float))
         return jnp.asarray(rate, float) * kappa + omega
@@ -86,7 +93,7 @@ class Reduced(Pytree):
         here, slope = (float(a) for a in jax.jvp(self.potential, (jnp.asarray(r, float),), (jnp.ones(()),)))
         size = ROUNDOFF * max(abs(here), abs(float(energy)), 1e-300)
         if here > energy + size:
-            raise ValueError(f"at r = {r:g} the amended potential {here:.6g} exceeds the energy {energy:.6g}.")
+            raise InputError(f"at r = {r:g} the amended potential {here:.6g} exceeds the energy {energy:.6g}.")
         low, high = (float(end) for end in self.constants.between)
         if abs(here - energy) <= size and abs(slope) * (high - low) <= np.sqrt(ROUNDOFF) * max(abs(here), 1e-300):
             return float(r), float(r)
@@ -96,7 +103,7 @@ class Reduced(Pytree):
             others = ends[np.abs(ends - r) > 2 * size / abs(slope)]
             below, above = (others[others < r], np.array([r])) if slope > 0 else (np.array([r]), others[others > r])
         if not len(below) or not len(above):
-            raise ValueError(
+            raise InputError(
                 f"a motion of energy {energy:.6g} through r = {r:g} leaves the range {low:g} to {high:g} that is known."
             )
         return float(below[-1]), float(above[0])
@@ -108,11 +115,11 @@ class Reduced(Pytree):
         """
         low, high = self.oscillation(energy, r)
         if low == high:
-            inertia, _, curvature = (float(a[0]) for a in _curved(self, jnp.asarray([low])))
+            inertia, _, curvature = (float(a[0]) for a in _curvature(self, jnp.asarray([low])))
             return 2 * np.pi * float(np.sqrt(inertia / curvature)) if curvature > 0 else float("inf")
-        return period(lambda r: _curved(self, jnp.asarray(r)), float(energy), low, high)
+        return period(lambda r: _curvature(self, jnp.asarray(r)), float(energy), low, high)
 
-    def reconstruction(self, r: float, rate: float, t: Any) -> tuple[np.ndarray, np.ndarray]:
+    def reconstruction(self, r: float, rate: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """r(t) from (r, r') at 0, and q(t) from `constants.point(r)`: no equation of the whole system is solved.
 
         I r'' = -U_c' - I' r'^2 / 2,  q = g point(r),  g' = g Omega(r)                                    [MD] M18
@@ -132,7 +139,7 @@ class Reduced(Pytree):
             atol=1e-13,
         )
         if not found.success or not np.all(np.isfinite(found.y)):
-            raise ValueError(f"the reduced motion left the range of r that is known, before t = {times[-1]:g}.")
+            raise InputError(f"the reduced motion left the range of r that is known, before t = {times[-1]:g}.")
         places = np.asarray(_points(self, found.y[0]))
         maps = found.y[2:].T.reshape(-1, size + 1, size + 1)
         return found.y[0], np.einsum("tab,tb->ta", maps, np.concatenate([places, np.ones((len(places), 1))], axis=1))[
@@ -144,13 +151,13 @@ class Reduced(Pytree):
         low, _ = self.oscillation(energy, r)
         period = self.period(energy, r)
         if not np.isfinite(period):
-            raise ValueError(f"at energy {energy:.6g} the motion about r = {r:g} never comes back: it has no shift.")
+            raise InputError(f"at energy {energy:.6g} the motion about r = {r:g} never comes back: it has no shift.")
         size = len(self.constants.point(low))
         y0 = np.concatenate([[low, 0.0], np.eye(size + 1).ravel()])
         found = solve_ivp(lambda _, y: np.asarray(_rate(self, y)), (0.0, period), y0, "DOP853", rtol=1e-13, atol=1e-13)
         return Shift(period, found.y[2:, -1].reshape(size + 1, size + 1))
 
-    def plot(self, energy: float | None = None, *, ax: Any = None) -> Any:
+    def plot(self, energy: float | None = None, *, ax: "Axes | None" = None) -> "FigureBase":
         """A figure of U_c over the range of r; with an energy its level, and where the motion turns (matplotlib)."""
         from matplotlib.figure import Figure
 
@@ -171,7 +178,7 @@ class Reduced(Pytree):
         return figure
 
 
-def reduced(constants: HiddenMomenta, values: Any) -> Reduced:
+def reduced(constants: HiddenMomenta, values: ArrayLike) -> Reduced:
     """The reduced motion in the shape variable when the hidden momenta have these values.   [MD] 8.4; [QS] 4.1
 
     >>> import discrete_hamel as dh
@@ -187,9 +194,9 @@ def reduced(constants: HiddenMomenta, values: Any) -> Reduced:
     values = jnp.asarray(values, float)
     fields, dimension = constants.series.shape[-1], constants.series.shape[-2]
     if values.shape != (fields,):
-        raise ValueError(f"values must be the {fields} hidden momenta, constants(q, xi); got shape {values.shape}.")
+        raise InputError(f"values must be the {fields} hidden momenta, constants(q, xi); got shape {values.shape}.")
     if fields != dimension - 1 or not np.all(np.isfinite(np.asarray(constants.logarithm))):
-        raise ValueError(
+        raise InputError(
             f"the reduction to one degree of freedom needs as many hidden momenta along S as S has dimensions, "
             f"{dimension - 1}; {type(constants.system).__name__} gave {fields}."
         )
@@ -228,7 +235,7 @@ def _extrema(off: Callable[[float], float], grid: np.ndarray, above: np.ndarray)
 
 
 @jax.jit
-def _curved(motion: Reduced, r: Array) -> tuple[Array, Array, Array]:
+def _curvature(motion: Reduced, r: Array) -> tuple[Array, Array, Array]:
     """I, U_c and U_c''."""
 
     def one(r: Array) -> tuple[Array, Array, Array]:
@@ -249,12 +256,12 @@ def _rate(motion: Reduced, y: Array) -> Array:
     acceleration = -(slopes[1] + 0.5 * slopes[0] * rate**2) / inertia
     moves = phase_space.generators(found.system, found.symmetries).values()
 
-    def combined(q: Array) -> Array:
+    def combine(q: Array) -> Array:
         return sum((a * move(q) for a, move in zip(amounts, moves, strict=True)), jnp.zeros(size))
 
     zero = jnp.zeros(size)
-    algebra = jnp.zeros((size + 1, size + 1)).at[:size, :size].set(jax.jacfwd(combined)(zero))
-    algebra = algebra.at[:size, size].set(combined(zero))
+    algebra = jnp.zeros((size + 1, size + 1)).at[:size, :size].set(jax.jacfwd(combine)(zero))
+    algebra = algebra.at[:size, size].set(combine(zero))
     turned = y[2:].reshape(size + 1, size + 1) @ algebra
     return jnp.concatenate([jnp.stack([rate, acceleration]), turned.ravel()])
 

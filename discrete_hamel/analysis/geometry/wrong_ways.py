@@ -4,13 +4,16 @@ Constraining before varying puts xi^U = b into l, so that no momentum across the
 the missing bracket treats quasi-velocities as if they were the derivatives of coordinates.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System, Wrapper
 from discrete_hamel.runs import validation as checks
@@ -75,7 +78,12 @@ def _acceleration(system: System, q: Array, xi: Array) -> Array:
     return hamel.vector_field(system, q, xi[: system.rank])[1][: system.rank]
 
 
-def wrong_way(system: System, q: Any, xi: Any, equations: Any = None) -> WrongWay:
+def wrong_way(
+    system: System,
+    q: Coordinates,
+    xi: Quasivelocities,
+    equations: Callable[[Array, Array], ArrayLike] | ArrayLike | None = None,
+) -> WrongWay:
     """What the two wrong ways give at (q, xi), and which way `equations`, xidot^D(q, xi) or its value, were got.
 
     >>> import discrete_hamel as dh
@@ -96,7 +104,7 @@ def wrong_way(system: System, q: Any, xi: Any, equations: Any = None) -> WrongWa
     return WrongWay(ways[0], ways[1], ways[2], _verdict(ways, off, given, size))
 
 
-def _verdict(ways: list[np.ndarray], off: list[bool], given: Any, size: float) -> str:
+def _verdict(ways: list[np.ndarray], off: list[bool], given: ArrayLike | None, size: float) -> str:
     if given is None:
         if not any(off):
             return "here both wrong ways agree with the right one, so this point does not tell them apart"
@@ -108,7 +116,7 @@ def _verdict(ways: list[np.ndarray], off: list[bool], given: Any, size: float) -
         return f"{' and '.join(names)} would be wrong here"
     given = np.asarray(given, float)
     if given.shape != ways[0].shape:
-        raise ValueError(f"equations must give xidot along D, {len(ways[0])} components; got shape {given.shape}.")
+        raise InputError(f"equations must give xidot along D, {len(ways[0])} components; got shape {given.shape}.")
     fits = [bool(np.max(np.abs(given - way)) / size <= AGREES) for way in ways]
     if fits[0]:
         alone = "" if any(off) else ", though at this point the wrong ones would be too"

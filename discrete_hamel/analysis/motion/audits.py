@@ -1,11 +1,14 @@
 """audit: what a trajectory keeps, line by line, each with the standing of its claim: theorem, observed, not claimed."""
 
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.momenta import momentum_residual
 from discrete_hamel.analysis.motion.nonlinear_residuals import midpoint_residuals, reactions_work
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
@@ -23,6 +26,11 @@ from discrete_hamel.schemes import (
     RungeKutta4,
     StaggeredHamel,
 )
+from discrete_hamel.schemes.scheme import Scheme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 ROUNDOFF = 1e-12  # times the square root of the number of steps: what an exact quantity may wander
 ONE_CHORD = (DiscreteHamel, CortesMartinez, StaggeredHamel, EnergyExact)  # q_{k+1} - q_k itself is in D
@@ -77,7 +85,7 @@ class Audit:
         table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([self.title, *table])
 
-    def plot(self) -> Any:
+    def plot(self) -> "Figure":
         """A figure: each invariant's deviation against time, one panel a standing (needs matplotlib)."""
         from matplotlib.figure import Figure
 
@@ -114,7 +122,7 @@ def audit(trajectory: Trajectory) -> Audit:
     (True, 'theorem', 'theorem')
     """
     if trajectory.scheme is None:
-        raise ValueError("an audit is of a run of a scheme (dh.simulate); a reference motion has none.")
+        raise InputError("an audit is of a run of a scheme (dh.simulate); a reference motion has none.")
     invariants = {name: np.asarray(values) for name, values in trajectory.invariants().items()}
     steps = max(1, (len(trajectory.t) - 1) * trajectory.save_every)
     first, last = (_nonlinear if isinstance(trajectory.system, NonlinearSystem) else _linear)(trajectory, steps)
@@ -128,8 +136,8 @@ def audit(trajectory: Trajectory) -> Audit:
     return Audit(title, lines, np.asarray(trajectory.t), deviations)
 
 
-def wandering(values: Any) -> float:
-    """The exponent of t with which a series moves away from where it was: 0 bounded, 1/2 random walk, 1 drift.
+def wandering(values: ArrayLike) -> float:
+    """The exponent of t with which values move away from where they were: 0 bounded, 1/2 random walk, 1 drift.
 
     From the root mean square of increments over lags 1, 2, 4, ... up to a quarter of the series.
 
@@ -140,14 +148,14 @@ def wandering(values: Any) -> float:
     """
     exponent = _exponent(values)
     if np.isnan(exponent):
-        raise ValueError(
+        raise InputError(
             f"an exponent of wandering needs {FEWEST} values at least, finite and not all alike at any lag; these "
             f"{len(np.atleast_1d(values))} are not, so they say nothing about how far a series goes in time."
         )
     return exponent
 
 
-def _exponent(values: Any) -> float:
+def _exponent(values: ArrayLike) -> float:
     values = np.asarray(values, float)
     if len(values) < FEWEST or not np.all(np.isfinite(values)) or not np.ptp(values):
         return float("nan")
@@ -204,7 +212,7 @@ def _constraint(trajectory: Trajectory, steps: int) -> Line:
     return Line("constraint", size, standing, size < ROUNDOFF * steps**0.5 * (1 + speed))
 
 
-def _exact(scheme: Any, name: str, kept: str | None) -> bool:
+def _exact(scheme: Scheme, name: str, kept: str | None) -> bool:
     """Whether an invariant's exactness is a theorem for this scheme; catalogue marks speak of DiscreteHamel()."""
     if name == "energy" and "energy" in scheme.conserves:
         return True
@@ -255,7 +263,7 @@ class _UnitField:
     def __init__(self, j: int, n: int) -> None:
         self.key = (j, n)
 
-    def __call__(self, q: Any) -> Any:  # noqa: ARG002  # constant in the frame
+    def __call__(self, q: Coordinates) -> Array:  # noqa: ARG002  # constant in the frame
         return jnp.eye(self.key[1])[self.key[0]]
 
     def __hash__(self) -> int:

@@ -1,22 +1,28 @@
 """A fair comparison of schemes: the same motion, at equal step or at equal cost, in one table."""
 
 import time
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.console import Progress
-from discrete_hamel._support.errors import RunFailed
+from discrete_hamel._support.errors import InputError, RunFailed
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.trends import Trend, drift
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from xarray import Dataset
+
 
 SAMPLES = 200  # times at which a trajectory is held against the reference
 LONG = 5.0  # seconds that a run may take to be timed three times over
@@ -39,9 +45,9 @@ class Row(NamedTuple):
     iterations: float = float("nan")  # Newton iterations per step, mean
     path: str = ""  # on which it ran: "compiled" or "plain"; times on different paths do not compare
     reason: str = ""
-    t: Any = None  # sampled times, and there:
-    errors: Any = None
-    energies: Any = None
+    t: np.ndarray | None = None  # sampled times, and there:
+    errors: np.ndarray | None = None
+    energies: np.ndarray | None = None
 
 
 class Comparison:
@@ -72,32 +78,32 @@ class Comparison:
         mixed = [MIXED] if len({row.path for row in self.rows if not row.reason}) > 1 else []
         return "\n".join([f"{self.system} to t = {self.t_end:g}", *table, *mixed, *off])
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> "Dataset":
         """An xarray.Dataset over schemes, and over invariants where a number belongs to one (needs xarray)."""
         import xarray
 
         names = list(next((row.drift for row in self.rows if row.drift), {}))
         missing = Trend(float("nan"), float("nan"))
 
-        def per_invariant(number: Any) -> tuple:
+        def per_invariant(number: Callable[[Row, str], float]) -> tuple:
             return ("scheme", "invariant"), [[number(row, name) for name in names] for row in self.rows]
 
         plain = ("h", "steps", "error", "constraint", "seconds", "iterations", "path", "reason")
-        data: dict[str, Any] = {name: ("scheme", [getattr(row, name) for row in self.rows]) for name in plain}
+        data: dict[str, tuple] = {name: ("scheme", [getattr(row, name) for row in self.rows]) for name in plain}
         data["drift"] = per_invariant(lambda row, name: row.drift.get(name, missing).slope)
         data["drift_error"] = per_invariant(lambda row, name: row.drift.get(name, missing).error)
         data["deviation"] = per_invariant(lambda row, name: row.deviation.get(name, float("nan")))
         coordinates = {"scheme": [row.scheme for row in self.rows], "invariant": names}
         return xarray.Dataset(data, coordinates, {"system": self.system, "t_end": self.t_end})
 
-    def plot(self) -> Any:
+    def plot(self) -> "Figure":
         """A figure of the trajectory errors and the energy errors against time (needs matplotlib)."""
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(10, 4), layout="constrained")
         left, right = figure.subplots(1, 2)
         for row in self.rows:
-            if row.t is not None:
+            if row.t is not None and row.errors is not None and row.energies is not None:
                 left.semilogy(row.t[1:], row.errors[1:], label=f"{row.scheme}, h = {row.h:.3g}")
                 right.semilogy(row.t[1:], np.maximum(np.abs(row.energies - row.energies[0])[1:], 1e-17))
         left.set(title="distance from the reference", xlabel="t")
@@ -115,10 +121,10 @@ def _cells(row: Row) -> list[str]:
 
 def compare(
     system: System,
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     *,
-    v: Any = None,
+    v: Velocities | None = None,
     schemes: Iterable[Scheme] | Mapping[str, Scheme],
     h: float,
     t_end: float,
@@ -146,7 +152,7 @@ def compare(
     ratio = t_end / float(checks.step_size(h))
     steps = round(ratio)
     if steps < 1 or abs(ratio - steps) > 1e-9 * ratio:
-        raise ValueError(
+        raise InputError(
             f"t_end = {t_end:g} is not a whole number of steps h = {h:g}; use t_end = {max(steps, 1) * h:g}."
         )
     named = schemes if isinstance(schemes, Mapping) else {repr(scheme): scheme for scheme in schemes}

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.variations import principle_of
 from discrete_hamel.analysis.symmetry.actions import generator
 from discrete_hamel.analysis.symmetry.symmetries import components
@@ -83,21 +84,21 @@ def discrete_noether(
     True
     """
     if trajectory.scheme is None or trajectory.save_every != 1:
-        raise ValueError(
+        raise InputError(
             "the discrete theorem relates neighbouring nodes: it needs a run of simulate with save_every = 1."
         )
     if trajectory.scheme.time(trajectory.final) is not None:
-        raise ValueError("the discrete theorem is written for a constant step; here the steps vary.")
+        raise InputError("the discrete theorem is written for a constant step; here the steps vary.")
     judge = principle_of(trajectory.scheme) if principle is None else principle
     if judge.staggered:
-        raise ValueError("a staggered principle has its variations between the points, so no momenta at them.")
+        raise InputError("a staggered principle has its variations between the points, so no momenta at them.")
     q = jnp.asarray(trajectory.q)
     move = generator(trajectory.system, symmetry, q[0])
     parts = q[:-1], q[1:], jnp.asarray(trajectory.xi_mid)
     before, after, gain, work = _balance(move, judge, trajectory.system, jnp.asarray(trajectory.h), *parts)
     values = np.zeros(len(q)) if gauge is None else np.asarray(jax.vmap(gauge)(q), float)
     if values.shape != (len(q),):
-        raise ValueError(f"gauge(q) is a number N; it gave an array of shape {values.shape[1:]}.")
+        raise InputError(f"gauge(q) is a number N; it gave an array of shape {values.shape[1:]}.")
     before, after = np.asarray(before), np.asarray(after)
     return MomentumBalance(before, after, np.asarray(gain), np.asarray(work), before[1:] - after[:-1], values)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ from jax import Array
 from jax.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import frames, gibbs_appell, hamel
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -20,11 +21,11 @@ from discrete_hamel.runs.trajectory import Trajectory
 class Supplied(NamedTuple):
     """Power, or work, by where it comes from."""
 
-    forces: Any  # <f, xi>
-    slip: Any  # lambda_a b^a: the reactions' power through the moving constraint
+    forces: Array | np.ndarray  # <f, xi>
+    slip: Array | np.ndarray  # lambda_a b^a: the reactions' power through the moving constraint
 
     @property
-    def total(self) -> Any:
+    def total(self) -> Array | np.ndarray:
         """All of E'."""
         return self.forces + self.slip
 
@@ -95,7 +96,7 @@ def _on_intervals(run: Trajectory) -> Supplied:
 
 def _between_nodes(run: Trajectory) -> Supplied:
     if isinstance(run.q, jax.core.Tracer):
-        raise ValueError(
+        raise InputError(
             "work between nodes is a spline's, which jax cannot trace. Call work outside of jit, grad and vmap, or "
             "save every node of a scheme of order two."
         )
@@ -107,7 +108,7 @@ def _between_nodes(run: Trajectory) -> Supplied:
     return Supplied(*(forward * spline.antiderivative()(forward * run.t) for spline in splines))
 
 
-def _summed(parts: Array) -> Any:
+def _summed(parts: Array) -> Array | np.ndarray:
     if isinstance(parts, jax.core.Tracer):
         return jnp.concatenate([jnp.zeros(1), jnp.cumsum(parts)])
     return np.concatenate([[0.0], np.cumsum(parts)])

@@ -1,13 +1,16 @@
 """Events and Poincare sections: where a function of (q, xi) crosses zero, within the scheme's own step."""
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion import partial_steps
-from discrete_hamel.analysis.motion.node_states import Nodes, continued, nodes_of, remembers
+from discrete_hamel.analysis.motion.node_states import Nodes, go_on, nodes_of, remembers
 from discrete_hamel.analysis.motion.partial_steps import Ends, Function
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -53,9 +56,9 @@ def crossings(trajectory: Trajectory, function: Function, *, sense: int = 0) -> 
     (3, True)
     """
     if trajectory.scheme is None:
-        raise ValueError("crossings are located within a scheme's steps; a reference motion has none. Use dh.simulate.")
+        raise InputError("crossings are located within a scheme's steps; a reference motion has none. Use dh.simulate.")
     if trajectory.save_every != 1:
-        raise ValueError(
+        raise InputError(
             f"crossings need every node, and this trajectory has each {trajectory.save_every}th; "
             "simulate with save_every=1."
         )
@@ -64,11 +67,11 @@ def crossings(trajectory: Trajectory, function: Function, *, sense: int = 0) -> 
 
 def section(
     system: System,
-    q: Any,
-    xi: Any,
+    q: Coordinates,
+    xi: Quasivelocities,
     function: Function,
     *,
-    h: Any,
+    h: Scalar,
     count: int,
     scheme: Scheme | None = None,
     sense: int = 1,
@@ -96,13 +99,13 @@ def section(
     done = 0
     while sum(map(len, parts)) < count:
         if done >= LONGEST:
-            raise ValueError(
+            raise InputError(
                 f"only {sum(map(len, parts))} crossings in {done} steps: the motion does not come back to the section."
             )
         if remembers(state):
-            nodes = continued(system, scheme, h, state, CHUNK, done)
+            nodes = go_on(system, scheme, h, state, CHUNK, done)
             if not np.all(np.isfinite(nodes.xi)):
-                raise ValueError(f"a step failed before t = {float(nodes.t[-1]):g}; simulate it to see which, and why.")
+                raise InputError(f"a step failed before t = {float(nodes.t[-1]):g}; simulate it to see which, and why.")
             found = _search(system, scheme, h, nodes, function, sense)
             state = nodes.states(np.asarray(CHUNK))
         else:
@@ -116,17 +119,17 @@ def section(
     return Crossings(*(np.concatenate([getattr(part, name) for part in parts])[:count] for name in names))
 
 
-def _search(system: System, scheme: Scheme, h: Any, nodes: Nodes, function: Function, sense: int) -> Crossings:
+def _search(system: System, scheme: Scheme, h: Array, nodes: Nodes, function: Function, sense: int) -> Crossings:
     """All crossings between nodes: single ones, pairs within a step, and touches."""
     shape = np.shape(function(jnp.asarray(nodes.q[0]), jnp.asarray(nodes.xi[0])))
     if shape != ():
-        raise ValueError(f"the function of (q, xi) must return one number; it returned shape {shape}.")
+        raise InputError(f"the function of (q, xi) must return one number; it returned shape {shape}.")
     values, rates = partial_steps.along(function, system, nodes.q, nodes.xi)
     lengths = np.diff(nodes.t, append=nodes.t[-1] + np.ptp(nodes.t[-2:]))
     inputs = function, system, scheme, h
-    found: list[tuple[np.ndarray, Ends, Any]] = []
+    found: list[tuple[np.ndarray, Ends, np.ndarray]] = []
 
-    def locate(index: np.ndarray, low: Any, high: Any, senses: Any) -> None:
+    def locate(index: np.ndarray, low: np.ndarray | float, high: np.ndarray | float, senses: np.ndarray) -> None:
         if len(index):
             low, high = (np.broadcast_to(np.asarray(end, float), index.shape) for end in (low, high))
             found.append((index, partial_steps.zeros(*inputs, nodes.states(index), low, high), senses))
@@ -142,20 +145,20 @@ def _search(system: System, scheme: Scheme, h: Any, nodes: Nodes, function: Func
     if len(dips):
         lowest, zero = partial_steps.turns(*inputs, nodes.states(dips), np.abs(values[dips]) + np.abs(values[dips + 1]))
         pairs = ~zero & (lowest.value * signs[dips] < 0)
-        index, middle = dips[pairs], lowest.part[pairs]
+        index, middle = dips[pairs], np.asarray(lowest.part)[pairs]
         locate(index, 0.0, middle, -signs[index])
         locate(index, middle, 1.0, signs[index])
         if np.any(zero):
-            found.append((dips[zero], Ends(*(None if a is None else a[zero] for a in lowest)), np.zeros(np.sum(zero))))
-    return _gathered(nodes, h, found, sense)
+            found.append((dips[zero], jax.tree.map(lambda a: a[zero], lowest), np.zeros(np.sum(zero))))
+    return _gather(nodes, h, found, sense)
 
 
-def _gathered(nodes: Nodes, h: Any, found: list[tuple[np.ndarray, Ends, Any]], sense: int) -> Crossings:
+def _gather(nodes: Nodes, h: Array, found: list[tuple[np.ndarray, Ends, np.ndarray]], sense: int) -> Crossings:
     """In order of time, and of one sense if one is asked for."""
     parts = []
     for index, ends, senses in found:
         t = nodes.t[index] + ends.part * float(h) if ends.t is None else ends.t
-        parts.append(Crossings(t, ends.q, ends.xi, index, np.asarray(senses).astype(int), ends.value))
+        parts.append(Crossings(*map(np.asarray, (t, ends.q, ends.xi, index, senses.astype(int), ends.value))))
     none = np.zeros(0, int)
     empty = Crossings(np.zeros(0), nodes.q[:0], nodes.xi[:0], none, none, np.zeros(0))
     names = [field.name for field in fields(Crossings)]

@@ -1,11 +1,13 @@
 """Which path a run takes and why, what the compiler made of its step, and what both cost."""
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel.compiler.graph.lowering import cycles
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -40,7 +42,13 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    system: System, q: Any, xi: Any = None, *, v: Any = None, h: Any = 0.01, scheme: Scheme | None = None
+    system: System,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
+    *,
+    v: Velocities | None = None,
+    h: Scalar = 0.01,
+    scheme: Scheme | None = None,
 ) -> Explanation:
     """How `simulate` would run this: its path, the reason where that is the plain one, the passes of the compiler with
     the sizes that they leave, what building it took, and a step, by running some.
@@ -61,7 +69,7 @@ def explain(
     path, reason = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     steps = TIMED[path]
 
-    def run() -> tuple[int, Any]:
+    def run() -> tuple[int, Array]:
         if path == "plain":
             _, done, _, saved, _ = loop._plain(system, scheme, state, h, steps, 1)
         else:

@@ -1,12 +1,14 @@
 """Lyapunov exponents of a scheme's map, through its tangent map."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.mechanics.system import System
@@ -35,7 +37,7 @@ def _blocks(
     """Growth of the frame's vectors block after block; the lengths of `zeros` are those of q and of the run."""
     coordinates = zeros.shape[1]
 
-    def one(_: Any, carry: tuple) -> tuple:
+    def one(_: object, carry: tuple) -> tuple:
         y, frame = carry
         return jax.vmap(
             lambda v: jax.jvp(lambda y: discrete_maps.one_step(system, scheme, h, y, coordinates)[0], (y,), (v,)),
@@ -48,7 +50,7 @@ def _blocks(
         psi = system.frame(y[:coordinates])
         return frame.at[:coordinates].set(psi @ (jnp.linalg.pinv(psi, rtol=1e-9) @ frame[:coordinates]))
 
-    def block(carry: tuple, _: Any) -> tuple:
+    def block(carry: tuple, _: object) -> tuple:
         y, frame = lax.fori_loop(0, every, one, carry)
         frame, triangle = jnp.linalg.qr(tangential(y, frame))
         return (y, frame), jnp.log(jnp.abs(jnp.diagonal(triangle)))
@@ -60,10 +62,10 @@ def _blocks(
 
 def lyapunov_exponents(
     system: System,
-    q: Any,
-    xi: Any,
+    q: Coordinates,
+    xi: Quasivelocities,
     *,
-    h: Any,
+    h: Scalar,
     steps: int,
     scheme: Scheme | None = None,
     count: int | None = None,
@@ -84,7 +86,7 @@ def lyapunov_exponents(
     steps, every = checks.count("steps", steps, 1), checks.count("every", every, 1)
     discard = checks.count("discard", discard, 0)
     if steps % every or discard % every:
-        raise ValueError(f"steps = {steps} and discard = {discard} must be multiples of every = {every}.")
+        raise InputError(f"steps = {steps} and discard = {discard} must be multiples of every = {every}.")
     scheme = DiscreteHamel() if scheme is None else scheme
     system, q, xi = checks.initial_data(system, q, xi, None)
     h = checks.step_size(h)
@@ -92,14 +94,14 @@ def lyapunov_exponents(
     basis = phase_space.tangent(system, q, len(y) - len(q))
     count = basis.shape[1] if count is None else checks.count("count", count, 1)
     if count > basis.shape[1]:
-        raise ValueError(f"count = {count}, but the phase space of (q, xi) has {basis.shape[1]} dimensions.")
+        raise InputError(f"count = {count}, but the phase space of (q, xi) has {basis.shape[1]} dimensions.")
     mixed = np.linalg.qr(np.random.default_rng(0).normal(size=(basis.shape[1], count)))[0]
     frame = jnp.asarray(basis @ mixed)
     if discard:
         y, frame, _ = _blocks(system, scheme, h, y, frame, np.zeros((discard // every, len(q))), every)
     _, _, growth = _blocks(system, scheme, h, y, frame, np.zeros((steps // every, len(q))), every)
     if not np.all(np.isfinite(growth)):
-        raise ValueError(
+        raise InputError(
             "the tangent map lost a direction or a step failed (an infinite exponent): a multiplier is zero at this h, "
             "or the motion itself stops; see dh.simulate from the same point, or take a smaller h."
         )

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.analysis.symmetry.actions import Generator, generator
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, generator
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.analysis.symmetry.symmetries import DRAWS, INVARIANT, components, invariance
 from discrete_hamel.mechanics import hamel
@@ -21,7 +23,7 @@ NODES = 40  # of the quadrature of N(q)
 Field = Callable[[Array], Array]  # q -> a(q), n components in the frame, zero along U
 
 
-def horizontal(system: System, symmetry: Any) -> Field:
+def horizontal(system: System, symmetry: Symmetry) -> Field:
     """The frame components of a symmetry that lies in D; what it has along U is refused where it is used.
 
     >>> import discrete_hamel as dh
@@ -54,19 +56,19 @@ def _momentum(field: Field, system: System, q: Array, xi: Array) -> tuple[Array,
 _momentum_of = jax.jit(_momentum, static_argnums=0)
 
 
-def _in_d(field: Field, system: System, q: Any, xi: Any) -> tuple[Array, Array]:
+def _in_d(field: Field, system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Array, Array]:
     system, q, xi = checks.initial_data(system, q, xi, None)
     value, rate, a = _momentum_of(field, system, q, xi)
     off = float(np.max(np.abs(a[system.rank :]), initial=0.0))
     if off > INVARIANT * (1 + float(np.max(np.abs(a)))):
-        raise ValueError(
+        raise InputError(
             f"the field is not in D at this q: it has a component {off:.2e} along U, where reactions act, so its "
             "momentum obeys no equation without them. Take a section of S = V & D; bundles(system, q).S spans it."
         )
     return value, rate
 
 
-def nonholonomic_momentum(system: System, field: Field, q: Any, xi: Any) -> float:
+def nonholonomic_momentum(system: System, field: Field, q: Coordinates, xi: Quasivelocities) -> float:
     """J = <mu, a(q)>, a(q) the frame components of a field in D.   [QS] 4; [MD] 5
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
@@ -77,8 +79,8 @@ def nonholonomic_momentum(system: System, field: Field, q: Any, xi: Any) -> floa
     return float(_in_d(field, system, q, xi)[0])
 
 
-def momentum_equation(system: System, field: Field, q: Any, xi: Any) -> float:
-    """dJ/dt = <dl/dq, Psi a> + <mu, a' + [xi, a]> + <f, a>, which needs no reaction as a is in D.   [QS] (4.7)
+def momentum_equation(system: System, field: Field, q: Coordinates, xi: Quasivelocities) -> float:
+    """dJ/dt = <dl/dq, Psi a> + <mu, a' + [xi, a]> + <f, a>, which needs no reaction as the field a is in D. [QS] (4.7)
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> disk = dh.systems.RollingDisk()                           # p2' = -m R^2 cos(theta) phi' theta'    [QS] 6.5
@@ -104,7 +106,7 @@ def momentum_residual(trajectory: Trajectory, field: Field) -> np.ndarray:
     """The discrete momentum equation's residual, one number an interval.
 
     (J_{k+1} - J_k)/h - <mu, (a_{k+1} - a_k)/h> - <F, tau a_{k+1} + (1-tau) a_k>, mu and F at (q_{k+tau}, xi_{k,k+1}):
-    zero to round-off for DiscreteHamel, whatever a is, by (D2); of the scheme's order for others.
+    zero to round-off for DiscreteHamel, whatever the field a is, by (D2); of the scheme's order for others.
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> run = dh.simulate(dh.systems.RollingDisk(), [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0], h=0.01, steps=50)
@@ -112,12 +114,12 @@ def momentum_residual(trajectory: Trajectory, field: Field) -> np.ndarray:
     True
     """
     if trajectory.scheme is None or trajectory.save_every != 1:
-        raise ValueError(
+        raise InputError(
             "the discrete momentum equation relates neighbouring nodes: it needs a trajectory of simulate with "
             "save_every = 1 (one of reference has no steps)."
         )
     if trajectory.scheme.time(trajectory.final) is not None:
-        raise ValueError("the discrete momentum equation is written for a constant step; here the steps vary.")
+        raise InputError("the discrete momentum equation is written for a constant step; here the steps vary.")
     tau = jnp.asarray(trajectory.scheme.point, float)
     nodes = jnp.asarray(trajectory.q), jnp.asarray(trajectory.p)
     return np.asarray(_balance(field, trajectory.system, tau, trajectory.h, nodes, jnp.asarray(trajectory.xi_mid)))
@@ -129,7 +131,7 @@ def _form(field: Field, system: System, q: Array) -> Array:
     return jax.grad(lambda xi: _gain(field, system, q, xi)[0])(jnp.zeros(n))
 
 
-def _tested(field: Field, system: System, q: Array, free: Array) -> Array:
+def _test(field: Field, system: System, q: Array, free: Array) -> Array:
     """At a velocity in D, relative to their terms: the gain, the force's work, gain - <alpha, xi>, and d alpha.
 
     d alpha(u_i, u_j) = u_i[alpha_j] - u_j[alpha_i] - c^k_ij alpha_k
@@ -152,11 +154,11 @@ def _tested(field: Field, system: System, q: Array, free: Array) -> Array:
 
 # It runs once for each generator, so that compiling is what it costs.
 @partial(jax.jit, static_argnums=0, compiler_options={"xla_backend_optimization_level": 0})
-def _asked(move: Generator, system: System, xi: Array, points: Array, frees: Array) -> tuple[Array, ...]:
-    """J and dJ/dt at the first point, the components of X at all, and `_tested` at each with its velocity."""
+def _probe(move: Generator, system: System, xi: Array, points: Array, frees: Array) -> tuple[Array, ...]:
+    """J and dJ/dt at the first point, the components of X at all, and `_test` at each with its velocity."""
     field = partial(components, system, move)
     value, rate, _ = _momentum(field, system, points[0], xi)
-    tested = jax.vmap(partial(_tested, field, system))(points, frees)
+    tested = jax.vmap(partial(_test, field, system))(points, frees)
     return value, rate, jax.vmap(field)(points), tested
 
 
@@ -198,7 +200,7 @@ class Noether(NamedTuple):
         return f"no conservation law: in D, but {found} along it; {here}"
 
 
-def noether(system: System, symmetry: Any, q: Any, xi: Any) -> Noether:
+def noether(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocities) -> Noether:
     """Noether's theorem with constraints and forces, for J = <mu, a> of X = Psi a.
 
         dJ/dt = delta_a l + <f, a> + <lambda, a_U>                                      [QS] (4.7), (5.7); [MD] 5
@@ -220,7 +222,7 @@ def noether(system: System, symmetry: Any, q: Any, xi: Any) -> Noether:
     around = [q, *nearby(system, q, len(xi))]
     points = jnp.stack([around[k % len(around)] for k in range(DRAWS)])
     frees = np.asarray(xi)[: system.rank] + np.random.default_rng(0).normal(size=(DRAWS, system.rank))
-    value, rate, a, tried = (np.asarray(part) for part in _asked(move, system, xi, points, frees))
+    value, rate, a, tried = (np.asarray(part) for part in _probe(move, system, xi, points, frees))
     outside = np.max(np.abs(a[:, system.rank :]), axis=1, initial=0.0)
     in_d = bool(np.all(outside < INVARIANT * (1 + np.max(np.abs(a), axis=1))))
     # NaN, as of a force that has no derivative at rest, is no small number: `exact` is False then.
@@ -239,10 +241,11 @@ def noether(system: System, symmetry: Any, q: Any, xi: Any) -> Noether:
     )
 
 
-def gauge_term(system: System, symmetry: Any, q: Any, *, origin: Any = None) -> float:
+def gauge_term(system: System, symmetry: Symmetry, q: Coordinates, *, origin: Coordinates | None = None) -> float:
     """N(q) with dN/dt = -(delta_a l + <f, a>), zero at the origin: then J + N is constant where `noether` says so.
 
-    N(q) = -int <alpha, dq> along the straight line from the origin, which must be in the domain of the coordinates.
+    N(q) = -int <alpha, dq> along the straight line from the origin, which must be in the domain of the coordinates; a
+    is the generator of the symmetry.
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> L, magnetic = lambda q, v: 0.5 * v @ v, lambda q, v: 0.3 * jnp.stack([v[1], -v[0]])
@@ -255,7 +258,7 @@ def gauge_term(system: System, symmetry: Any, q: Any, *, origin: Any = None) -> 
     system = checks.canonical(system).at(q)
     n, _ = checks.shapes(system, q)
     if n != len(q) or not system.brackets_by_autodiff:
-        raise ValueError(
+        raise InputError(
             f"N(q) is found along a straight line of coordinates that are independent; {type(system).__name__} has "
             f"{len(q)} coordinates and {n} fields. Integrate noether(...).rate along a motion instead."
         )

@@ -1,17 +1,18 @@
 """The states of a scheme at the nodes of a run, from which each step can be taken again, whole or in part."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.discrete_maps import NODE, ROUNDED
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 REPEATED = 1e-6  # how far, relative to q, the nodes of a run done again may be from what they were
 
@@ -22,10 +23,10 @@ class Nodes(NamedTuple):
     t: np.ndarray
     q: np.ndarray
     xi: np.ndarray
-    states: Callable[[np.ndarray], Any]
+    states: Callable[[np.ndarray], State]
 
 
-def remembers(state: Any) -> bool:
+def remembers(state: State) -> bool:
     """Whether a state is more than what the nodes of a trajectory say."""
     return not set(getattr(type(state), "__dataclass_fields__", ("?",))) <= set(NODE + ROUNDED)
 
@@ -35,12 +36,12 @@ def nodes_of(trajectory: Trajectory) -> Nodes:
     system, scheme, h = trajectory.system, trajectory.scheme, jnp.asarray(trajectory.h)
     t, q, xi = (np.asarray(a) for a in (trajectory.t, trajectory.q, trajectory.xi))
     if not remembers(trajectory.final):
-        return Nodes(t, q, xi, lambda index: started(system, scheme, h, q[index], xi[index]))
+        return Nodes(t, q, xi, lambda index: start_at_nodes(system, scheme, h, q[index], xi[index]))
     state = scheme.start(system, jnp.asarray(q[0]), jnp.asarray(xi[0]), h)
-    again = continued(system, scheme, h, state, len(q) - 1)
+    again = go_on(system, scheme, h, state, len(q) - 1)
     off = np.max(np.abs(again.q - q), initial=0.0)
     if not off <= REPEATED * (1 + np.max(np.abs(q))):
-        raise ValueError(
+        raise InputError(
             f"{type(scheme).__name__} remembers more from step to step than a trajectory has, and this run, done again "
             f"from its first node, ends {off:.1e} elsewhere: it did not start there, or it is too chaotic to repeat."
         )
@@ -48,22 +49,22 @@ def nodes_of(trajectory: Trajectory) -> Nodes:
 
 
 @jax.jit
-def started(system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> Any:
+def start_at_nodes(system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> State:
     """The states of a scheme that remembers nothing, at several nodes."""
     return jax.vmap(lambda q, xi: scheme.start(system, q, xi, h))(jnp.asarray(q), jnp.asarray(xi))
 
 
-def continued(system: System, scheme: Scheme, h: Array, state: Any, steps: int, first: int = 0) -> Nodes:
+def go_on(system: System, scheme: Scheme, h: Array, state: State, steps: int, first: int = 0) -> Nodes:
     """The nodes of so many steps from a state on, which is at node number `first`."""
-    states, xi, clock = _continued(system, scheme, h, state, np.zeros(steps))
+    states, xi, clock = _go_on(system, scheme, h, state, np.zeros(steps))
     states = jax.tree.map(np.asarray, states)
     t = (first + np.arange(steps + 1)) * np.asarray(h) if clock is None else np.asarray(clock)
     return Nodes(t, states.q, np.asarray(xi), lambda index: jax.tree.map(lambda leaf: leaf[index], states))
 
 
 @jax.jit
-def _continued(system: System, scheme: Scheme, h: Array, state: Any, zeros: Array) -> tuple:
-    def one(state: Any, _: Any) -> tuple[Any, Any]:
+def _go_on(system: System, scheme: Scheme, h: Array, state: State, zeros: Array) -> tuple:
+    def one(state: State, _: object) -> tuple[State, State]:
         new, interval = scheme.step(system, state, h)
         new = jax.tree.map(lambda leaf: jnp.where(interval.report.converged, leaf, jnp.nan), new)
         return new, new

@@ -2,34 +2,39 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Scalar
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
+FEW = 400  # numbers of the states whose steps are tried, up to which compiling would take longer
+MANY = 10**5  # the same where all go side by side
 ITERATIONS = 80  # bisections at worst, of the fraction of a step
 NOISE = 256  # units of round-off of what the function is made of, within which a turning value is zero
 
+T = TypeVar("T")
 Function = Callable[[Array, Array], Array]
 
 
 class Ends(NamedTuple):
     """Ends of parts of steps, one an entry: the part s, the function there, q, xi, and the scheme's time if kept."""
 
-    part: Any
-    value: Any
-    q: Any
-    xi: Any
-    t: Any
+    part: Array
+    value: Array
+    q: Array
+    xi: Array
+    t: Array | None
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(interpreted, static=1, most=MANY)
 def _along(function: Function, system: System, q: Array, xi: Array) -> tuple[Array, Array]:
     def one(q: Array, xi: Array) -> tuple[Array, Array]:
         return jax.jvp(function, (q, xi), hamel.vector_field(system, q, xi[: system.rank]))
@@ -43,26 +48,29 @@ def along(function: Function, system: System, q: np.ndarray, xi: np.ndarray) -> 
     return value, rate
 
 
-def _end(function: Function, system: System, scheme: Scheme, h: Array, state: Any, part: Array) -> Ends:
+@partial(jax.jit, static_argnums=0)  # traced once, for all the places where it is tried
+def _end(function: Function, system: System, scheme: Scheme, h: Array, state: State, part: Array) -> Ends:
     new, _ = scheme.step(system, state, part * h)
     xi = scheme.velocity(system, new)
     return Ends(part, function(new.q, xi), new.q, xi, scheme.time(new))
 
 
-@partial(jax.jit, static_argnums=0)
-def _zeros(function: Function, system: System, scheme: Scheme, h: Array, states: Any, low: Array, high: Array) -> Ends:
+@partial(interpreted, static=1, most=FEW)
+def _zeros(
+    function: Function, system: System, scheme: Scheme, h: Array, states: State, low: Array, high: Array
+) -> Ends:
     def one(entry: tuple) -> Ends:
         state, low, high = entry
         end = partial(_end, function, system, scheme, h, state)
         begins = jnp.where(low > 0, end(low).value, function(state.q, scheme.velocity(system, state)))
         return end(narrowed(lambda part: end(part).value, low, high, begins))
 
-    return jax.lax.map(one, (states, low, high))
+    return _each(one, (states, low, high))
 
 
-@partial(jax.jit, static_argnums=0)
-def _turns(function: Function, system: System, scheme: Scheme, h: Array, states: Any) -> tuple[Ends, Array]:
-    def one(state: Any) -> tuple[Ends, Array]:
+@partial(interpreted, static=1, most=FEW)
+def _turns(function: Function, system: System, scheme: Scheme, h: Array, states: State) -> tuple[Ends, Array]:
+    def one(state: State) -> tuple[Ends, Array]:
         end = partial(_end, function, system, scheme, h, state)
 
         def slope(part: Array) -> Array:
@@ -72,7 +80,13 @@ def _turns(function: Function, system: System, scheme: Scheme, h: Array, states:
         by_q, by_xi = jax.grad(function, (0, 1))(at.q, at.xi)
         return at, jnp.abs(at.value) + jnp.abs(by_q) @ jnp.abs(at.q) + jnp.abs(by_xi) @ jnp.abs(at.xi)
 
-    return jax.lax.map(one, states)
+    return _each(one, states)
+
+
+def _each(one: Callable[..., T], entries: object) -> T:
+    """Few entries side by side, as NumPy does them; many one after the other, as XLA does them."""
+    few = sum(leaf.size for leaf in jax.tree.leaves(entries)) <= FEW
+    return jax.vmap(one)(entries) if few else jax.lax.map(one, entries)
 
 
 def narrowed(function: Callable[[Array], Array], low: Array, high: Array, at_low: Array) -> Array:
@@ -97,13 +111,15 @@ def narrowed(function: Callable[[Array], Array], low: Array, high: Array, at_low
     return jax.lax.while_loop(going, again, (0, low, high, at_low, function(high)))[2]
 
 
-def _padded(entries: Any, count: int) -> Any:
+def _padded(entries: T, count: int) -> T:
     """Entries repeated up to a power of two, so that few lengths are ever compiled."""
-    size = max(8, 1 << (count - 1).bit_length())
+    size = 1 << (count - 1).bit_length()
     return jax.tree.map(lambda leaf: np.resize(np.asarray(leaf), (size, *np.shape(leaf)[1:])), entries)
 
 
-def zeros(function: Function, system: System, scheme: Scheme, h: Any, states: Any, low: Any, high: Any) -> Ends:
+def zeros(
+    function: Function, system: System, scheme: Scheme, h: Scalar, states: State, low: np.ndarray, high: np.ndarray
+) -> Ends:
     """For each state the part of its step, between `low` and `high`, at whose end the function is zero."""
     count = len(low)
     found = _zeros(function, system, scheme, jnp.asarray(h), *_padded((states, low, high), count))
@@ -111,7 +127,7 @@ def zeros(function: Function, system: System, scheme: Scheme, h: Any, states: An
 
 
 def turns(
-    function: Function, system: System, scheme: Scheme, h: Any, states: Any, size: np.ndarray
+    function: Function, system: System, scheme: Scheme, h: Scalar, states: State, size: np.ndarray
 ) -> tuple[Ends, np.ndarray]:
     """For each state the part of its step at whose end the function is stationary, and whether that is a zero.
 

@@ -3,24 +3,26 @@
 import warnings
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.errors import ContactLost
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.errors import ContactLost, InputError
 from discrete_hamel.analysis.equilibria.preservation import Preservation, structural_stability
 from discrete_hamel.analysis.equilibria.relative_equilibria import RelativeEquilibrium, relative_equilibrium
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
+from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.trends import trend
 from discrete_hamel.analysis.symmetry import phase_space
+from discrete_hamel.analysis.symmetry.actions import Generator
 from discrete_hamel.analysis.symmetry.symmetries import components
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.reference import reference
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme, start, step
@@ -102,7 +104,13 @@ def _in_words(found: Preservation) -> str:
 
 
 def properties(
-    scheme: Scheme, system: System, q: Any = None, xi: Any = None, *, h: Any = None, steady: Any = None
+    scheme: Scheme,
+    system: System,
+    q: Coordinates | None = None,
+    xi: Quasivelocities | None = None,
+    *,
+    h: Scalar | None = None,
+    steady: tuple[Coordinates, Quasivelocities] | None = None,
 ) -> Properties:
     """Order, symmetry, exact invariants and kept relative equilibria of a scheme, by computation.
 
@@ -121,7 +129,7 @@ def properties(
     if q is None:
         sample = getattr(system, "sample", None)
         if sample is None:
-            raise ValueError(
+            raise InputError(
                 f"{type(system).__name__} has no sample(): give q and xi, where the scheme is to be asked."
             )
         q, xi = (sample()[name] for name in ("q", "xi"))
@@ -197,7 +205,7 @@ def _solved(run: Trajectory) -> Trajectory:
     """What comes before a step that failed."""
     good = int(np.sum(np.cumprod(np.asarray(run.report.converged))))
     if good < FEWEST:
-        raise ValueError(
+        raise InputError(
             f"{run.scheme!r} takes {good} steps with h = {float(run.h):g} from here, then its equations have no root "
             "that Newton's method finds: too few to say what is kept. Give a shorter step h."
         )
@@ -205,7 +213,7 @@ def _solved(run: Trajectory) -> Trajectory:
     return run.replace(**nodes, xi_mid=run.xi_mid[:good])
 
 
-def _momenta(system: System, q: Array, xi: Array, h: Array) -> dict[str, Any]:
+def _momenta(system: System, q: Array, xi: Array, h: Array) -> dict[str, Generator]:
     """The generators of the system's symmetries whose momentum the reference keeps, by name."""
     fields = phase_space.generators(system, None)
     if not fields:
@@ -220,7 +228,7 @@ def _momenta(system: System, q: Array, xi: Array, h: Array) -> dict[str, Any]:
 
 
 @partial(jax.jit, static_argnums=0)
-def _momentum(move: Any, system: System, q: Array, xi: Array) -> Array:
+def _momentum(move: Generator, system: System, q: Array, xi: Array) -> Array:
     """<mu, a>, X = Psi a, at the nodes."""
 
     def at(q: Array, xi: Array) -> Array:
@@ -229,7 +237,7 @@ def _momentum(move: Any, system: System, q: Array, xi: Array) -> Array:
     return jax.vmap(at)(q, xi)
 
 
-def _along(move: Any, system: System, run: Trajectory) -> np.ndarray:
+def _along(move: Generator, system: System, run: Trajectory) -> np.ndarray:
     return np.asarray(_momentum(move, system, jnp.asarray(run.q), jnp.asarray(run.xi)))
 
 
@@ -238,7 +246,7 @@ def _relations(system: System, q: Array) -> Array:
     return jnp.linalg.norm(jax.vmap(system.holonomic)(q), axis=1)
 
 
-def _kept(runs: list[tuple[Trajectory, Trajectory]], momenta: dict[str, Any]) -> dict[str, Kept]:
+def _kept(runs: list[tuple[Trajectory, Trajectory]], momenta: dict[str, Generator]) -> dict[str, Kept]:
     """Of every quantity the worse of the two motions."""
     found: dict[str, Kept] = {}
     for whole, half in runs:
@@ -250,7 +258,7 @@ def _kept(runs: list[tuple[Trajectory, Trajectory]], momenta: dict[str, Any]) ->
     return found
 
 
-def _quantities(run: Trajectory, momenta: dict[str, Any]) -> dict[str, np.ndarray]:
+def _quantities(run: Trajectory, momenta: dict[str, Generator]) -> dict[str, np.ndarray]:
     values = {name: np.asarray(along) for name, along in run.invariants().items()}
     values |= {name: _along(move, run.system, run) for name, move in momenta.items()}
     if run.system.redundant:

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
+from discrete_hamel._support.errors import InputError
+
 BLOCKS = 64
 SIGMAS = 4  # standard errors from zero that are significant
 ONE_SIDED = ndtr(-SIGMAS)  # what lies beyond so many
@@ -47,7 +49,7 @@ def trend(t: np.ndarray, values: np.ndarray) -> Trend:
     False
     """
     if len(values) < FEWEST or not np.all(np.isfinite(values)):
-        raise ValueError(
+        raise InputError(
             f"a trend with an error bar needs {FEWEST} values at least, all finite; these are {len(values)}, of which "
             f"{int(np.sum(np.isfinite(values)))} are finite."
         )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +9,8 @@ import numpy as np
 from jax import Array
 from scipy.interpolate import make_interp_spline
 
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
@@ -19,7 +20,7 @@ from discrete_hamel.schemes.lagrangian import refuse_dependent
 from discrete_hamel.schemes.principle import Principle
 from discrete_hamel.schemes.scheme import Scheme
 
-Eta = Callable[[Array], Array] | Any  # of t, or its values: m or n components in the frame
+Eta = Callable[[Array], Array] | ArrayLike  # of t, or its values: m or n components in the frame
 
 
 def principle_of(scheme: Scheme) -> Principle:
@@ -40,7 +41,7 @@ def principle_of(scheme: Scheme) -> Principle:
         if not any(isinstance(point, jax.core.Tracer) for point in points) and points[0] == points[1]:
             return Principle(point=points[0], variation="derived")
         return Principle(two_point=_on_chord, reconstruction=_at_its_point, point=points[0], params=points)
-    raise ValueError(
+    raise InputError(
         f"{type(scheme).__name__} comes from no discrete principle that the library knows: give principle=, one by "
         "which to judge its motion, Principle() for that of the tau-rule at tau = 1/2."
     )
@@ -57,7 +58,7 @@ def _at_its_point(system: System, q0: Array, q1: Array, xi: Array, h: Array, poi
     return q1 - q0 - h * (system.frame(q) @ hamel.full(system, q, xi[: system.rank]))
 
 
-def action(trajectory: Trajectory, *, principle: Principle | None = None) -> Any:
+def action(trajectory: Trajectory, *, principle: Principle | None = None) -> float | Array:
     """The action of a motion: s^d = sum l^d(q_bar, xi) of the scheme's principle, [HE] (5.3); of a reference int l dt.
 
     The integral is that of a spline of degree five through the nodes, so of order six in their distance. `principle`
@@ -78,7 +79,7 @@ def action(trajectory: Trajectory, *, principle: Principle | None = None) -> Any
     return _number(jnp.sum(_actions(judge, trajectory.system, h, *parts)))
 
 
-def action_variation(trajectory: Trajectory, eta: Eta, *, principle: Principle | None = None) -> Any:
+def action_variation(trajectory: Trajectory, eta: Eta, *, principle: Principle | None = None) -> float | Array:
     """delta s along eta, with the work of forces: 0 on every motion, for all eta in D that vanish at both ends.
 
         sum <dl^d, (Psi eta_bar, delta xi)> + h <f, eta_bar>                        [HE] Theorems 5.1, 5.2
@@ -126,7 +127,7 @@ def transpositional_defect(trajectory: Trajectory, *, principle: Principle | Non
     """
     judge, h, parts = _intervals(trajectory, principle)
     if judge.staggered or judge.two_point is not None:
-        raise ValueError(
+        raise InputError(
             "the defect compares two variations of one l^d(q_bar, xi): a staggered principle has no variations of "
             "nodes, and L^d(q0, q1) has only those."
         )
@@ -138,16 +139,16 @@ def transpositional_defect(trajectory: Trajectory, *, principle: Principle | Non
 # --- on intervals ---
 
 
-def _number(value: Array) -> Any:
+def _number(value: Array) -> float | Array:
     return value if isinstance(value, jax.core.Tracer) else float(value)
 
 
 def _intervals(run: Trajectory, principle: Principle | None) -> tuple[Principle, Array, tuple[Array, Array, Array]]:
     """The principle, h, and of each interval q_k, q_{k+1}, xi; of staggered ones the points, twice."""
     if run.scheme is None or run.save_every != 1:
-        raise ValueError("a sum over steps needs a trajectory of simulate with save_every = 1.")
+        raise InputError("a sum over steps needs a trajectory of simulate with save_every = 1.")
     if run.scheme.time(run.final) is not None:
-        raise ValueError("the action sum is written for a constant step; here the steps vary.")
+        raise InputError("the action sum is written for a constant step; here the steps vary.")
     judge = principle_of(run.scheme) if principle is None else principle
     q, h = jnp.asarray(run.q), jnp.asarray(run.h)
     if judge.staggered:
@@ -191,13 +192,13 @@ def _rate(system: System, q: Array, xi: Array, eta: Array, rate: Array) -> Array
 
     def at(q: Array, xi: Array, eta: Array, rate: Array) -> Array:
         slope, momentum = jax.grad(system.lagrangian, (0, 1))(q, xi)
-        twisted = hamel.coadjoint(system, q, xi, momentum) @ eta
+        twisted = system.coadjoint(q, xi, momentum) @ eta
         return slope @ (system.frame(q) @ eta) + momentum @ rate + twisted + system.force(q, xi) @ eta
 
     return jax.vmap(at)(q, xi, eta, rate)
 
 
-def _integral(t: Any, values: Any) -> float:
+def _integral(t: ArrayLike, values: Array) -> float:
     """That of the spline of degree five through the values."""
     t = np.asarray(t)
     if len(t) < 2:
@@ -207,7 +208,7 @@ def _integral(t: Any, values: Any) -> float:
     return float(forward * spline.integrate(forward * t[0], forward * t[-1]))
 
 
-def _field(eta: Eta, t: Any, run: Trajectory, *, rates: bool = True) -> tuple[Array, Any]:
+def _field(eta: Eta, t: Array | np.ndarray, run: Trajectory, *, rates: bool = True) -> tuple[Array, Array | None]:
     """eta and eta' at the times, with n components."""
     m, n = run.system.rank, run.xi.shape[1]
     if callable(eta):
@@ -215,7 +216,7 @@ def _field(eta: Eta, t: Any, run: Trajectory, *, rates: bool = True) -> tuple[Ar
     else:
         values, slopes = jnp.asarray(eta, float), None
     if values.shape not in ((len(t), m), (len(t), n)):
-        raise ValueError(
+        raise InputError(
             f"eta has shape {values.shape}; it has a row for each of {len(t)} times and {m} components, those along D, "
             f"or all {n}."
         )

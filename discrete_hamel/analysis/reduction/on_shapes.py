@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.analysis.reduction.coefficients import coefficients
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
@@ -109,14 +110,14 @@ def on_shapes(reduced: ReducedSystem, p: Callable, *, params: Any = None) -> Sha
         r = reduced.start + shift * (1 + jnp.arange(len(reduced.start)))
         value, slope = made.momenta(r), jax.jacfwd(made.momenta)(r)
         if value.shape != (reduced.rank - made.rank,):
-            raise ValueError(f"p(r) has {reduced.rank - made.rank} components here, along S; got shape {value.shape}.")
+            raise InputError(f"p(r) has {reduced.rank - made.rank} components here, along S; got shape {value.shape}.")
         at = coefficients(reduced, r)
         due = jnp.einsum("cbx,c->bx", at.D, value)
         rest = jnp.concatenate([at.momentum_rate(value, jnp.zeros(made.rank)), (at.D2 + at.D2.swapaxes(1, 2)).ravel()])
         size = float(jnp.max(jnp.abs(due)) + jnp.max(jnp.abs(slope)) + jnp.max(jnp.abs(value)))
         off = max(float(jnp.max(jnp.abs(slope - due))), float(jnp.max(jnp.abs(rest))))
         if not off <= TRANSPORTED * size:
-            raise ValueError(
+            raise InputError(
                 f"p(r) does not solve the momentum equation (4.10) for every r' at r = {np.asarray(r).tolist()}: it is "
                 f"off by {off:.1e}. Such p exist only where the system is flat (dh.flatness)."
             )

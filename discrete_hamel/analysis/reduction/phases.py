@@ -10,6 +10,7 @@ import scipy.linalg
 from jax import Array
 from scipy.integrate import solve_ivp
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.events import section
 from discrete_hamel.analysis.motion.partial_steps import Function
 from discrete_hamel.analysis.reduction.reconstruction import body_velocity
@@ -65,7 +66,7 @@ class RelativePeriodicOrbit(NamedTuple):
         """zeta = log(h) / period, of the algebra: in axes that move with exp(t zeta) the motion is periodic."""
         found = scipy.linalg.logm(self.shift)
         if np.max(np.abs(np.imag(found))) > 1e-8 * (1 + np.max(np.abs(found))):
-            raise ValueError("the shift is no exponential of a real matrix (it reverses something): take two periods.")
+            raise InputError("the shift is no exponential of a real matrix (it reverses something): take two periods.")
         return np.real(found) / self.period
 
 
@@ -98,7 +99,7 @@ def relative_periodic_orbit(reduced: ReducedSystem, r: Any, xi: Any, *, period: 
     moved = np.max(np.abs(np.asarray(_field(reduced, jnp.asarray(x))))) * abs(time)
     if not off < CLOSED * size or moved < RESTS * size or not 0.1 * period < time < 10 * period:
         rests = ", at rest" if moved < RESTS * size else ""
-        raise ValueError(
+        raise InputError(
             f"no motion near r = {np.asarray(r).tolist()} closes after a time near {period:g}: Newton's method ended "
             f"at {time:g}, off by {off:.1e}{rests}. Give a nearer start and period."
         )
@@ -125,7 +126,7 @@ def _flow(reduced: ReducedSystem, x: np.ndarray, time: float) -> tuple[np.ndarra
     )
     y = found.y[:, -1]
     if not found.success or not np.all(np.isfinite(y)):
-        raise ValueError(f"the motion could not be followed over {time:g}: {found.message}")
+        raise InputError(f"the motion could not be followed over {time:g}: {found.message}")
     return y[:d], y[d : d + d * d].reshape(d, d), y[d + d * d :].reshape(n, n)
 
 
@@ -189,7 +190,7 @@ def rotation_number(angles: Any) -> float:
     """
     steps = np.diff(np.asarray(angles, float))
     if len(steps) < 2:
-        raise ValueError("a rotation number needs three returns or more.")
+        raise InputError("a rotation number needs three returns or more.")
     s = np.arange(1, len(steps) + 1) / (len(steps) + 1)
     weights = np.exp(-1 / (s * (1 - s)))
     return float(weights @ steps / np.sum(weights) / (2 * np.pi))
@@ -214,11 +215,11 @@ def evoke(orbit: RelativePeriodicOrbit, trajectory: Trajectory, *, g: Any = None
     """
     size = orbit.shift.shape[0]
     if np.shape(trajectory.q)[1] != size - 1:
-        raise ValueError(
+        raise InputError(
             f"the trajectory is to be of the whole system, with {size - 1} coordinates: reconstruct first."
         )
     first = np.eye(size) if g is None else np.asarray(g, float)
     back = np.linalg.solve(first, np.column_stack([trajectory.q, np.ones(len(trajectory.q))]).T).T
-    times = np.asarray(trajectory.t) - float(trajectory.t[0])
-    moved = np.array([first @ scipy.linalg.expm(-t * orbit.drift) @ q for t, q in zip(times, back, strict=True)])
+    times, drift = np.asarray(trajectory.t) - float(trajectory.t[0]), orbit.drift
+    moved = np.einsum("ab,kbc,kc->ka", first, scipy.linalg.expm(-times[:, None, None] * drift), back)
     return trajectory.replace(q=moved[:, :-1])

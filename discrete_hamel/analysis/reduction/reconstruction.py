@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 from scipy.integrate import solve_ivp
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.runs import validation as checks
@@ -35,7 +36,7 @@ def shape_of(reduced: ReducedSystem, q: Any, xi: Any, *, r: Any = None) -> tuple
     start = reduced.start if r is None else jnp.atleast_1d(jnp.asarray(r, float))
     place, g, off = _met(reduced, q, start)
     if not float(off) < 1e-9 * (1 + float(jnp.max(jnp.abs(q)))):
-        raise ValueError(
+        raise InputError(
             f"no r and g with q = g sigma(r) were found from r = {np.asarray(start).tolist()}: {float(off):.1e} is "
             "left. Give r, a shape nearer by; or the section does not meet this orbit."
         )
@@ -92,18 +93,18 @@ def reconstruct(
     """
     reduced = trajectory.system
     if not isinstance(reduced, ReducedSystem):
-        raise ValueError(f"reconstruct is for runs of dh.reduce's systems; this is one of {type(reduced).__name__}.")
+        raise InputError(f"reconstruct is for runs of dh.reduce's systems; this is one of {type(reduced).__name__}.")
     size = reduced.actions.shape[1]
     first = jnp.eye(size) if g is None else jnp.asarray(g, float)
     if first.shape != (size, size):
-        raise ValueError(f"g acts on (q, 1): a matrix {size} x {size}; got shape {first.shape}.")
+        raise InputError(f"g acts on (q, 1): a matrix {size} x {size}; got shape {first.shape}.")
     if trajectory.scheme is None:
         found = _along_reference(reduced, trajectory, first)
     else:
         if trajectory.save_every != 1:
-            raise ValueError("a reconstruction needs every node: simulate with save_every=1.")
+            raise InputError("a reconstruction needs every node: simulate with save_every=1.")
         if trajectory.scheme.time(trajectory.final) is not None:
-            raise ValueError("a reconstruction is written for a constant step; here the steps vary.")
+            raise InputError("a reconstruction is written for a constant step; here the steps vary.")
         r = jnp.asarray(trajectory.q)
         found = _along_steps(retraction, reduced, r, jnp.asarray(trajectory.xi_mid), trajectory.h, first)
     if elements:
@@ -143,7 +144,7 @@ def _along_reference(reduced: ReducedSystem, run: Trajectory, first: Array) -> n
         atol=1e-13,
     )
     if not found.success:
-        raise ValueError(f"the reduced motion could not be followed: {found.message}")
+        raise InputError(f"the reduced motion could not be followed: {found.message}")
     return found.y[s + m :].T.reshape(-1, n, n)
 
 

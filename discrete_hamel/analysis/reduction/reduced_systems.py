@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
@@ -199,7 +200,7 @@ def reduce(
         section, r, names = _of_coordinates(system, moves, q, r)
     else:
         if r is None:
-            raise ValueError("with a section give r, a shape about which the frame is chosen.")
+            raise InputError("with a section give r, a shape about which the frame is chosen.")
         r = jnp.atleast_1d(jnp.asarray(r, float))
         moves, _ = _generators(system, group, section(r))
     names = tuple(names) or (("r",) if len(r) == 1 else tuple(f"r{a + 1}" for a in range(len(r))))
@@ -217,12 +218,12 @@ def _generators(system: System, group: Symmetries, q: Any) -> tuple[dict[str, Ca
     if q is None:
         sample = getattr(system, "sample", None)
         if sample is None:
-            raise ValueError("give q, a point about which the shape is looked for, or a section with its r.")
+            raise InputError("give q, a point about which the shape is looked for, or a section with its r.")
         q = sample()["q"]
     q = jnp.asarray(q, float)
     moves = phase_space.generators(system, phase_space.chosen(system, group, q))
     if not moves:
-        raise ValueError(
+        raise InputError(
             f"{type(system).__name__} declares no symmetries; give group=, generators q -> qdot by name, or the names "
             "of cyclic coordinates."
         )
@@ -245,7 +246,7 @@ def _of_coordinates(system: System, moves: dict[str, Callable], q: Array, r: Any
     moved = np.max([np.abs(np.asarray(move(jnp.asarray(p)))) for move in moves.values() for p in points], axis=0)
     still = np.flatnonzero(moved < CUT)
     if not len(still):
-        raise ValueError(
+        raise InputError(
             f"the symmetries of {type(system).__name__} move all of its coordinates, so none of them is a shape: give "
             "section=, a function r -> q that meets each orbit once, and r."
         )
@@ -276,30 +277,30 @@ def _chosen(draft: ReducedSystem, point: Array) -> ReducedSystem:
     name = type(system).__name__
     psi, tangent = np.asarray(system.frame(point)), np.asarray(draft.tangent(r))
     if np.linalg.svd(tangent, compute_uv=False)[-1] < CUT * np.max(np.abs(tangent)):
-        raise ValueError(
+        raise InputError(
             f"at r = {np.asarray(r).tolist()} the group moves {name} along the section, or some of it moves nothing: "
             "the action has to be free there, and the section across its orbits. Take another section, r, or fewer "
             "symmetries."
         )
     if np.max(np.abs(np.asarray(system.slip(point))), initial=0.0) > 0:
-        raise ValueError(f"reduce is for constraints without slip; {name} has one (slip(q) is not zero).")
+        raise InputError(f"reduce is for constraints without slip; {name} has one (slip(q) is not zero).")
     sizes = np.linalg.svd(psi, compute_uv=False)
     idle = psi.shape[1] - int(np.sum(sizes > CUT * sizes[0]))
     of_d = psi[:, : system.rank]
     if idle > 1 or np.linalg.matrix_rank(of_d, CUT * sizes[0]) < system.rank:
-        raise ValueError(
+        raise InputError(
             f"the fields of {name} are dependent as vectors (advected or reduced coordinates): it is reduced."
         )
     miss = tangent - psi @ np.linalg.lstsq(psi, tangent)[0]
     along = np.linalg.lstsq(tangent, of_d)[0]
     if np.max(np.abs(miss)) > INVARIANT or np.max(np.abs(tangent @ along - of_d)) > INVARIANT:
-        raise ValueError(
+        raise InputError(
             f"shape and group together do not make up the motions of {name}: {s} shapes and {k} symmetries for "
             f"{psi.shape[1] - idle} directions. Give all shapes, and a group that acts freely."
         )
     left, sizes, right = np.linalg.svd(along[:s])
     if s and sizes[-1] < CUT * sizes[0]:
-        raise ValueError(
+        raise InputError(
             f"the constraints of {name} bind the shape alone: D + V is not TQ, the dimension assumption of [QS] 4.1."
         )
     allowed = right[s:].T
@@ -331,6 +332,6 @@ def _require_invariance(reduced: ReducedSystem, point: Array) -> None:
         ("the Lagrangian", abs(other - here) / max(abs(here), 1e-12)),
     ):
         if not change < INVARIANT:
-            raise ValueError(
+            raise InputError(
                 f"the group is no symmetry of {type(system).__name__}: it changes {what} by {change:.2g} (relative)."
             )

@@ -3,16 +3,20 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import System
 
 Generator = Callable[[Array], Array]
+# What a symmetry is given as: X(q) or g(s, q), a matrix M or a pair (M, v), the name or the index of a coordinate.
+Symmetry = Callable[..., Array] | ArrayLike | tuple[ArrayLike, ArrayLike] | str
+Symmetries = Mapping[str, Symmetry] | Iterable[str | int] | None  # by name, or cyclic coordinates; None: those declared
 GROUP = 1e-9  # relative error within which g(0, q) = q and g(s, g(t, q)) = g(s + t, q)
 
 
@@ -47,7 +51,7 @@ class Translation:
         return jnp.zeros_like(q).at[self.index].set(1.0)
 
 
-def generator(system: System, symmetry: Any, q: Any = None) -> Generator:
+def generator(system: System, symmetry: Symmetry, q: Coordinates | None = None) -> Generator:
     """The generator q -> dq/ds that a symmetry stands for; any analysis takes each of these as a symmetry.
 
     * a function X(q): the generator itself;
@@ -72,7 +76,7 @@ def generator(system: System, symmetry: Any, q: Any = None) -> Generator:
     return _affine(symmetry)
 
 
-def by_name(system: System, symmetries: Any, q: Any = None) -> dict[str, Generator]:
+def by_name(system: System, symmetries: Symmetries, q: Coordinates | None = None) -> dict[str, Generator]:
     """Generators by name, of a mapping of names to symmetries or of a list of cyclic coordinates.
 
     >>> import discrete_hamel as dh
@@ -82,7 +86,7 @@ def by_name(system: System, symmetries: Any, q: Any = None) -> dict[str, Generat
     if isinstance(symmetries, Mapping):
         return {name: generator(system, symmetry, q) for name, symmetry in symmetries.items()}
     if callable(symmetries) or isinstance(symmetries, str) or not isinstance(symmetries, Iterable):
-        raise ValueError(
+        raise InputError(
             "symmetries is a mapping of names to symmetries, {'turn': g}, or a list of cyclic coordinates, "
             f"['x', 'y']; got {symmetries!r}."
         )
@@ -91,17 +95,17 @@ def by_name(system: System, symmetries: Any, q: Any = None) -> dict[str, Generat
     return {names[i] if i < len(names) else f"q[{i}]": Translation(i) for i in indices}
 
 
-def _index(system: System, coordinate: Any) -> int:
+def _index(system: System, coordinate: str | int | np.integer) -> int:
     names = system.coordinates
     if isinstance(coordinate, int | np.integer):
         return int(coordinate)
     if coordinate in names:
         return names.index(coordinate)
     known = ", ".join(names) or "no named coordinates, so give its index"
-    raise ValueError(f"{type(system).__name__} has no coordinate {coordinate!r}; it has {known}.")
+    raise InputError(f"{type(system).__name__} has no coordinate {coordinate!r}; it has {known}.")
 
 
-def _of_function(function: Callable, q: Any) -> Generator:
+def _of_function(function: Callable, q: Coordinates | None) -> Generator:
     needed = [
         parameter
         for parameter in inspect.signature(function).parameters.values()
@@ -111,7 +115,7 @@ def _of_function(function: Callable, q: Any) -> Generator:
     if len(needed) == 1:
         return function
     if len(needed) != 2:
-        raise ValueError(
+        raise InputError(
             f"a symmetry is a generator X(q) or an action g(s, q); {function!r} takes {len(needed)} arguments."
         )
     if q is not None:
@@ -125,22 +129,22 @@ def _require_group(action: Callable, q: Array) -> None:
     size = 1.0 + float(np.max(np.abs(q)))
     rest = float(np.max(np.abs(action(jnp.zeros(()), q) - q)))
     if not rest <= GROUP * size:
-        raise ValueError(f"g(s, q) is no action of a group: g(0, q) differs from q by {rest:.1e}.")
+        raise InputError(f"g(s, q) is no action of a group: g(0, q) differs from q by {rest:.1e}.")
     twice = float(np.max(np.abs(action(s, action(t, q)) - action(s + t, q))))
     if not twice <= GROUP * size:
-        raise ValueError(
+        raise InputError(
             f"g(s, q) is no action of a one-parameter group: g(s, g(t, q)) differs from g(s + t, q) by {twice:.1e}."
         )
 
 
-def _affine(symmetry: Any) -> Affine:
+def _affine(symmetry: Symmetry) -> Affine:
     parts = (
         symmetry if isinstance(symmetry, tuple | list) and len(symmetry) == 2 and np.ndim(symmetry[0]) == 2 else None
     )
     matrix = np.asarray(symmetry if parts is None else parts[0], float)
     vector = np.zeros(len(matrix)) if parts is None else np.asarray(parts[1], float)
     if matrix.ndim != 2 or matrix.shape != (len(vector), len(vector)):
-        raise ValueError(
+        raise InputError(
             "an affine symmetry is a square matrix M, or a pair (M, v) with a vector as long; got shapes "
             f"{matrix.shape} and {vector.shape}."
         )

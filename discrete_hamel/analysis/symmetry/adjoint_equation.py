@@ -1,7 +1,7 @@
 """The adjoint equation: how an invariant field has to change along the shape for its momentum to be kept."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ from discrete_hamel.analysis.symmetry.phase_space import Chosen, generators
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 
-Shape = Callable[[Any], Any]
+Shape = Callable[[Array], Array]  # r(q)
 
 
 class Adjoint(NamedTuple):
@@ -25,15 +25,15 @@ class Adjoint(NamedTuple):
     Its parts in (kappa, D) vanish iff dsigma/dr = rate sigma; what is left are conditions on sigma at each point.
     """
 
-    inertia: Any  # K, m x m
-    change: Any  # dK/dr along kappa
-    dr: Any  # m
-    turn: Any  # d(dr)/dr along kappa, m
-    kappa: Any  # m
-    growth: Any  # [sigma, v, v]
-    rate: Any  # m x m
-    lift: Any  # m, -u_j[U]
-    velocity: Any  # kappa in coordinates
+    inertia: Array  # K, m x m
+    change: Array  # dK/dr along kappa
+    dr: Array  # m
+    turn: Array  # d(dr)/dr along kappa, m
+    kappa: Array  # m
+    growth: Array  # [sigma, v, v]
+    rate: Array  # m x m
+    lift: Array  # m, -u_j[U]
+    velocity: Array  # kappa in coordinates
 
 
 def adjoint(system: System, symmetries: Chosen, shape: Shape, q: Array) -> Adjoint:

@@ -1,7 +1,6 @@
 """Conserved momenta along fields that depend on the shape variable: their values, fields and Wronskian."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,11 +8,16 @@ import numpy as np
 from jax import Array
 from numpy.polynomial import chebyshev
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.analysis.symmetry import phase_space
+from discrete_hamel.analysis.symmetry.adjoint_equation import Shape
+from discrete_hamel.analysis.symmetry.phase_space import Chosen
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
+from discrete_hamel.runs.trajectory import Trajectory
 
 TAIL = 1e-13  # Chebyshev coefficients, relative to the largest, that are round-off
 ALIGNMENTS = 60  # Newton iterations on the group
@@ -27,13 +31,13 @@ class HiddenMomenta(Pytree):
     """
 
     system: System
-    symmetries: Any = static()
-    shape: Any = static()
+    symmetries: Chosen = static()
+    shape: Shape = static()
     invariant: bool  # is the system's frame invariant, so that no point has to be moved to the section?
-    between: Any  # range of the shape variable
-    section: Any  # Chebyshev series of the curve q(r), horizontal, across all orbits
-    series: Any  # of the fields: components along u_1..u_m on that curve
-    logarithm: Any  # of ln W by (6.15)
+    between: Array  # range of the shape variable
+    section: Array  # Chebyshev series of the curve q(r), horizontal, across all orbits
+    series: Array  # of the fields: components along u_1..u_m on that curve
+    logarithm: Array  # of ln W by (6.15)
 
     def __len__(self) -> int:
         return int(self.series.shape[-1])
@@ -45,45 +49,45 @@ class HiddenMomenta(Pytree):
         low, high = (float(end) for end in self.between)
         return f"HiddenMomenta of {name}: {len(self)} for {low:g} <= r <= {high:g}"
 
-    def __call__(self, q: Any, xi: Any) -> Array:
+    def __call__(self, q: Coordinates, xi: Quasivelocities) -> Array:
         """<p, eta_a(r)>, a = 1, 2, ..."""
         q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)
         if not checks.traced(self, q, xi):
             self._inside(self.shape(q))
         return _momenta(self, q, xi)
 
-    def along(self, trajectory: Any) -> np.ndarray:
+    def along(self, trajectory: Trajectory) -> np.ndarray:
         """Their values at the nodes of a trajectory, (K+1, number)."""
         self._inside(jax.vmap(self.shape)(jnp.asarray(trajectory.q)))
         return np.asarray(_momenta_along(self, jnp.asarray(trajectory.q), jnp.asarray(trajectory.xi)))
 
-    def fields(self, r: Any) -> Array:
+    def fields(self, r: ArrayLike) -> Array:
         """eta_a(r), the components along u_1..u_m at `point(r)`, one field a column.   [QS] 4.3"""
         return _series(self.series, self.between, jnp.asarray(r, float))
 
-    def point(self, r: Any) -> Array:
+    def point(self, r: ArrayLike) -> Array:
         """The point of the section, a horizontal curve through the given q, where the shape variable is r."""
         return _series(self.section, self.between, jnp.asarray(r, float))
 
-    def wronskian(self, r: Any) -> Array:
+    def wronskian(self, r: ArrayLike) -> Array:
         """W(r) = |det eta^b_a| in a basis of S that is orthonormal in the metric; 1 at the given q.   [QS] (6.14)"""
         return _wronskian(self, jnp.asarray(r, float))
 
-    def liouville(self, r: Any) -> Array:
+    def liouville(self, r: ArrayLike) -> Array:
         """W(r) = exp(- int Tr tau dr), which needs no field.   [QS] (6.15), (6.16)"""
         return jnp.exp(_series(self.logarithm, self.between, jnp.asarray(r, float)))
 
-    def _inside(self, r: Any) -> None:
+    def _inside(self, r: Array) -> None:
         low, high = (float(end) for end in self.between)
         slack = 1e-12 * (high - low)
         if np.min(r) < low - slack or np.max(r) > high + slack:
-            raise ValueError(
+            raise InputError(
                 f"the shape variable runs from {float(np.min(r)):.6g} to {float(np.max(r)):.6g}, beyond the range "
                 f"{low:.6g} to {high:.6g} on which these momenta were found; ask hidden_momenta for a wider one."
             )
 
 
-def fitted(values: np.ndarray) -> Array:
+def fit(values: np.ndarray) -> Array:
     """Chebyshev coefficients of values at the Chebyshev points, without those that are round-off."""
     flat = values.reshape(len(values), -1)
     nodes = np.cos(np.pi * (np.arange(len(values)) + 0.5) / len(values))
@@ -125,11 +129,11 @@ def _momenta_along(found: HiddenMomenta, q: Array, xi: Array) -> Array:
 def _momenta(found: HiddenMomenta, q: Array, xi: Array) -> Array:
     r = found.shape(q)
     if not found.invariant:
-        q, xi = _aligned(found, q, xi, found.point(r))
+        q, xi = _align(found, q, xi, found.point(r))
     return hamel.balance(found.system, q, xi)[0] @ found.fields(r)
 
 
-def _aligned(found: HiddenMomenta, q: Array, xi: Array, target: Array) -> tuple[Array, Array]:
+def _align(found: HiddenMomenta, q: Array, xi: Array, target: Array) -> tuple[Array, Array]:
     """(q, xi^D) moved by the group to the point of the section on its orbit: Newton's method on the group."""
     system, symmetries = found.system, found.symmetries
     moves = list(phase_space.generators(system, symmetries).values())

@@ -1,15 +1,17 @@
 """The flatness conditions: when the momenta along S obey linear equations in the shape variables."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel.analysis.symmetry import hypotheses, phase_space, shape_variables
-from discrete_hamel.analysis.symmetry.adjoint_equation import Adjoint, adjoint, basis_of_s
-from discrete_hamel.analysis.symmetry.several_shapes import Transport, curvature_at, several_bases, transport_at
+from discrete_hamel.analysis.symmetry.adjoint_equation import Adjoint, Shape, adjoint, basis_of_s
+from discrete_hamel.analysis.symmetry.phase_space import Chosen, Symmetries
+from discrete_hamel.analysis.symmetry.several_shapes import curvature_at, several_bases, transport_at
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.output_shapes import shapes
@@ -43,7 +45,7 @@ class Flatness(NamedTuple):
         return self.residual <= FLAT * self.scale and bent <= FLAT * self.curvature_scale
 
 
-def flatness(system: System, q: Any, *, symmetries: Any = None, shape: Any = None) -> Flatness:
+def flatness(system: System, q: Coordinates, *, symmetries: Symmetries = None, shape: Shape | None = None) -> Flatness:
     """The conditions at q under which the momenta along S obey linear equations in the shape variable; zero iff flat.
 
     `symmetries` by name, those of the system by default; `shape` is the shape variable r(q), found if it is linear, or
@@ -56,10 +58,10 @@ def flatness(system: System, q: Any, *, symmetries: Any = None, shape: Any = Non
     >>> bool(cart), cart.residual > 0.01
     (False, True)
     """
-    system, q, symmetries, shape, several = prepared(system, q, symmetries, shape)
+    system, q, group, shape, several = prepare(system, q, symmetries, shape)
     if several:
-        return flatness_of_several(system, symmetries, shape, q)
-    at = Adjoint(*(np.asarray(a) for a in adjoint_at(symmetries, shape, system, q)))
+        return flatness_of_several(system, group, shape, q)
+    at = jax.tree.map(np.asarray, adjoint_at(group, shape, system, q))
     basis = basis_of_s(at)
     vertical = np.einsum("sab,si,aj,bk->ijk", at.growth, basis, basis, basis)
     horizontal = (at.turn + at.dr @ at.rate) @ basis
@@ -69,8 +71,8 @@ def flatness(system: System, q: Any, *, symmetries: Any = None, shape: Any = Non
     return Flatness(vertical, horizontal, max(*map(float, parts), 1e-12))
 
 
-def flatness_of_several(system: System, symmetries: Any, shape: Any, q: Array) -> Flatness:
-    at = Transport(*(np.asarray(a) for a in transport_at(symmetries, shape, system, q)))
+def flatness_of_several(system: System, symmetries: Chosen, shape: Shape, q: Array) -> Flatness:
+    at = jax.tree.map(np.asarray, transport_at(symmetries, shape, system, q))
     curvature, size = (np.asarray(a) for a in curvature_at(symmetries, shape, system, q))
     unit = np.linalg.inv(np.linalg.cholesky(at.inertia)).T
     s, h = several_bases(at)
@@ -83,13 +85,13 @@ def flatness_of_several(system: System, symmetries: Any, shape: Any, q: Array) -
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def adjoint_at(symmetries: Any, shape: Any, system: System, q: Array) -> Adjoint:
+def adjoint_at(symmetries: Chosen, shape: Shape, system: System, q: Array) -> Adjoint:
     return adjoint(system, symmetries, shape, q)
 
 
-def prepared(
-    system: System, q: Any, symmetries: Any, shape: Any
-) -> tuple[System, Array, phase_space.Chosen, Any, bool]:
+def prepare(
+    system: System, q: Coordinates, symmetries: Symmetries, shape: Shape | None
+) -> tuple[System, Array, Chosen, Shape, bool]:
     q = checks.vector("q", q)
     system = checks.canonical(system).at(q)
     shapes(system, q)
@@ -100,9 +102,9 @@ def prepared(
     shape_variables.require_symmetry(system, chosen, q)
     count = shape_variables.shape_dimension(system, chosen, q)
     if count > 1:
-        shape = shape_variables.linear_chart(system, chosen, q, count) if shape is None else shape
-        shape_variables.require_chart(system, chosen, shape, q, count)
-        return system, q, chosen, shape, True
-    shape = shape_variables.linear_shape(system, chosen, q) if shape is None else shape
-    shape_variables.require_shape(system, chosen, shape, q)
-    return system, q, chosen, shape, False
+        several = shape_variables.linear_chart(system, chosen, q, count) if shape is None else shape
+        shape_variables.require_chart(system, chosen, several, q, count)
+        return system, q, chosen, several, True
+    one = shape_variables.linear_shape(system, chosen, q) if shape is None else shape
+    shape_variables.require_shape(system, chosen, one, q)
+    return system, q, chosen, one, False

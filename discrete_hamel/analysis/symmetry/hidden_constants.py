@@ -1,7 +1,7 @@
 """Hidden constants: momenta <p, eta_a(r)> along fields that change with the shape variable r."""
 
 from functools import partial
-from typing import Any
+from typing import overload
 
 import jax
 import jax.numpy as jnp
@@ -9,19 +9,42 @@ import numpy as np
 from jax import Array
 from scipy.integrate import solve_ivp
 
+from discrete_hamel._support.arrays import Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import phase_space
-from discrete_hamel.analysis.symmetry.adjoint_equation import Adjoint, adjoint, basis_of_s, drags
-from discrete_hamel.analysis.symmetry.conserved_momenta import HiddenMomenta, fitted
-from discrete_hamel.analysis.symmetry.flat_systems import FLAT, adjoint_at, flatness, flatness_of_several, prepared
-from discrete_hamel.analysis.symmetry.several_shapes import ShapeMomenta, Transport, several_bases, transport_at
+from discrete_hamel.analysis.symmetry.adjoint_equation import Shape, adjoint, basis_of_s, drags
+from discrete_hamel.analysis.symmetry.conserved_momenta import HiddenMomenta, fit
+from discrete_hamel.analysis.symmetry.flat_systems import FLAT, adjoint_at, flatness, flatness_of_several, prepare
+from discrete_hamel.analysis.symmetry.phase_space import Chosen, Symmetries
+from discrete_hamel.analysis.symmetry.several_shapes import ShapeMomenta, several_bases, transport_at
 from discrete_hamel.mechanics.system import System
 
 DEGREE = 192  # of the Chebyshev series that are fitted, before what is round-off is cut off
 
 
+@overload
 def hidden_momenta(
-    system: System, q: Any, *, between: Any = None, symmetries: Any = None, shape: Any = None, vertical: bool = True
-) -> Any:
+    system: System,
+    q: Coordinates,
+    *,
+    between: tuple[float, float],
+    symmetries: Symmetries = None,
+    shape: Shape | None = None,
+    vertical: bool = True,
+) -> HiddenMomenta: ...
+@overload
+def hidden_momenta(
+    system: System, q: Coordinates, *, symmetries: Symmetries = None, shape: Shape | None = None, vertical: bool = True
+) -> ShapeMomenta: ...
+def hidden_momenta(
+    system: System,
+    q: Coordinates,
+    *,
+    between: tuple[float, float] | None = None,
+    symmetries: Symmetries = None,
+    shape: Shape | None = None,
+    vertical: bool = True,
+) -> HiddenMomenta | ShapeMomenta:
     """The momenta <p, eta_a(r)> that are kept, for eta_a invariant fields of D that depend on one shape variable r.
 
     deta/dr = -<tau, eta>, integrated along a horizontal curve through q over r in `between`       [QS] (4.12), (6.13)
@@ -40,65 +63,65 @@ def hidden_momenta(
     >>> kept.shape, bool(np.ptp(kept, axis=0).max() < 1e-9)
     ((21, 2), True)
     """
-    system, q, symmetries, shape, several = prepared(system, q, symmetries, shape)
+    system, q, group, shape, several = prepare(system, q, symmetries, shape)
     if several:
-        return _along_several(system, symmetries, shape, q)
+        return _along_several(system, group, shape, q)
     if between is None:
-        raise ValueError("between = (low, high), the range of the shape variable, is needed to integrate over it.")
+        raise InputError("between = (low, high), the range of the shape variable, is needed to integrate over it.")
     low, high = sorted(float(end) for end in between)
     here = float(shape(q))
     if not low <= here <= high or low == high:
-        raise ValueError(f"between = ({low:g}, {high:g}) must contain the shape variable of q, which is {here:.6g}.")
-    start = Adjoint(*(np.asarray(a) for a in adjoint_at(symmetries, shape, system, q)))
+        raise InputError(f"between = ({low:g}, {high:g}) must contain the shape variable of q, which is {here:.6g}.")
+    start = jax.tree.map(np.asarray, adjoint_at(group, shape, system, q))
     choice = basis_of_s(start) if vertical else np.linalg.inv(np.linalg.cholesky(start.inertia)).T
     r = (high + low) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
-    points, fields, logarithm = _integrated(system, symmetries, shape, q, choice, r, here, vertical)
-    constants = choice_of_constants(system, symmetries, shape, points, fields, vertical)
+    points, fields, logarithm = _integrate(system, group, shape, q, choice, r, here, vertical)
+    constants = choice_of_constants(system, group, shape, points, fields, vertical)
     if not constants.shape[1]:
-        found = flatness(system, q, symmetries=dict(symmetries) if symmetries else None, shape=shape)
-        raise ValueError(
+        found = flatness(system, q, symmetries=dict(group) if group else None, shape=shape)
+        raise InputError(
             f"{type(system).__name__} is not flat: its flatness residual is {found.residual:.2g}, and no invariant "
             f"field {'along S' if vertical else 'of D'} has a constant momentum."
         )
-    invariant = _frame_is_invariant(system, symmetries, points)
+    invariant = _frame_is_invariant(system, group, points)
     if not invariant:
-        phase_space.require_affine(system, dict(phase_space.generators(system, symmetries)), q)
+        phase_space.require_affine(system, dict(phase_space.generators(system, group)), q)
     kept = constants.shape[1] == choice.shape[1]
-    series = fitted(np.einsum("rma,ab->rmb", fields, constants))
+    series = fit(np.einsum("rma,ab->rmb", fields, constants))
     return HiddenMomenta(
         system,
-        symmetries,
+        group,
         shape,
         invariant,
         jnp.array([low, high]),
-        fitted(points),
+        fit(points),
         series,
-        fitted(logarithm if kept else np.full_like(logarithm, np.nan)),
+        fit(logarithm if kept else np.full_like(logarithm, np.nan)),
     )
 
 
-def _along_several(system: System, symmetries: Any, shape: Any, q: Array) -> ShapeMomenta:
+def _along_several(system: System, symmetries: Chosen, shape: Shape, q: Array) -> ShapeMomenta:
     places = jnp.concatenate([q[None], phase_space.nearby(system, q, system.frame(q).shape[1])])
     for place in places:
         found = flatness_of_several(system, symmetries, shape, place)
         if not found:
             bent = float(np.max(np.abs(found.curvature)))
-            raise ValueError(
+            raise InputError(
                 f"{type(system).__name__} is not flat: its flatness residual is {found.residual:.2g}, the curvature of "
                 f"the transport along its {len(found.curvature)} shape variables {bent:.2g}, so its momenta along S "
                 "are not constants of the shape alone."
             )
     if not _frame_is_invariant(system, symmetries, np.asarray(places)):
-        raise ValueError(
+        raise InputError(
             f"with several shape variables the frame has to be invariant under the symmetries; that of "
             f"{type(system).__name__} is not."
         )
-    s, _ = several_bases(Transport(*(np.asarray(a) for a in transport_at(symmetries, shape, system, q))))
+    s, _ = several_bases(jax.tree.map(np.asarray, transport_at(symmetries, shape, system, q)))
     return ShapeMomenta(system, symmetries, shape, q, s)
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def _rates(symmetries: Any, shape: Any, vertical: bool, system: System, q: Array, fields: Array) -> tuple:
+def _rates(symmetries: Chosen, shape: Shape, vertical: bool, system: System, q: Array, fields: Array) -> tuple:
     """dq/dr, d eta/dr, and d ln W/dr = -Tr tau, the trace on S or D in an orthonormal basis."""
     at = adjoint(system, symmetries, shape, q)
     stretch = 0.5 * jnp.linalg.solve(at.inertia, at.change + at.rate.T @ at.inertia + at.inertia @ at.rate)
@@ -106,10 +129,10 @@ def _rates(symmetries: Any, shape: Any, vertical: bool, system: System, q: Array
     return at.velocity, at.rate @ fields, jnp.trace(onto @ stretch)
 
 
-def _integrated(
+def _integrate(
     system: System,
-    symmetries: Any,
-    shape: Any,
+    symmetries: Chosen,
+    shape: Shape,
     q: Array,
     fields: np.ndarray,
     r: np.ndarray,
@@ -133,7 +156,7 @@ def _integrated(
         end = wanted[order[-1]]
         solution = solve_ivp(rate, (here, end), y0, "DOP853", t_eval=wanted[order], rtol=3e-14, atol=1e-14)
         if not solution.success or solution.y.shape[1] < len(wanted):
-            raise ValueError(
+            raise InputError(
                 f"the adjoint equation could not be integrated to r = {end:.6g}: {solution.message} "
                 "The shape variable or the orbits have a singular point there; ask for a smaller range."
             )
@@ -144,12 +167,12 @@ def _integrated(
 
 
 def choice_of_constants(
-    system: System, symmetries: Any, shape: Any, points: np.ndarray, fields: np.ndarray, vertical: bool
+    system: System, symmetries: Chosen, shape: Shape, points: np.ndarray, fields: np.ndarray, vertical: bool
 ) -> np.ndarray:
     """The combinations of the solutions that satisfy, at every point, the conditions beside the adjoint equation."""
     rows = []
     for q, eta in list(zip(points, fields, strict=True))[:: max(1, len(points) // 32)]:
-        at = Adjoint(*(np.asarray(a) for a in adjoint_at(symmetries, shape, system, q)))
+        at = jax.tree.map(np.asarray, adjoint_at(symmetries, shape, system, q))
         basis, unit = basis_of_s(at), np.linalg.inv(np.linalg.cholesky(at.inertia)).T
         size = max(float(np.abs(np.einsum("sab,si,aj,bk->ijk", at.growth, unit, unit, unit)).max()), 1e-12)
         tests = [np.einsum("sab,aj,bk->jks", at.growth, basis, basis).reshape(-1, len(at.dr)) / size]
@@ -164,7 +187,7 @@ def choice_of_constants(
     return np.eye(len(right)) if zero.all() else right[zero].T
 
 
-def _frame_is_invariant(system: System, symmetries: Any, points: np.ndarray) -> bool:
+def _frame_is_invariant(system: System, symmetries: Chosen, points: np.ndarray) -> bool:
     """Whether [X, u_j] = 0 on the section and at points moved away from it by the group."""
     points = points[:: max(1, len(points) // 4)]
     amounts = np.random.default_rng(0).normal(size=(len(points), len(phase_space.generators(system, symmetries))))
@@ -172,15 +195,15 @@ def _frame_is_invariant(system: System, symmetries: Any, points: np.ndarray) -> 
 
 
 @partial(jax.jit, static_argnums=0)
-def _largest_drag(symmetries: Any, system: System, points: Array, amounts: Array) -> Array:
+def _largest_drag(symmetries: Chosen, system: System, points: Array, amounts: Array) -> Array:
     def drag(q: Array) -> Array:
         return jnp.max(jnp.abs(drags(system, symmetries, q)[1]))
 
-    moved = jax.vmap(partial(_carried, symmetries, system))(points, amounts)
+    moved = jax.vmap(partial(_carry, symmetries, system))(points, amounts)
     return jnp.maximum(jnp.max(jax.vmap(drag)(points)), jnp.max(jax.vmap(drag)(moved)))
 
 
-def _carried(symmetries: Any, system: System, q: Array, amounts: Array) -> Array:
+def _carry(symmetries: Chosen, system: System, q: Array, amounts: Array) -> Array:
     """q after a unit time of the flow of amounts^a X_a, by Runge and Kutta's rule; enough to leave the section."""
     moves = list(phase_space.generators(system, symmetries).values())
 

@@ -1,12 +1,11 @@
 """What an analysis assumes of a system: each refusal says in a sentence which hypothesis fails."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import System
 
 ZERO = 1e-9  # size, relative to what it is made of, that counts as zero
@@ -16,7 +15,7 @@ def no_slip(system: System, q: Array, what: str) -> None:
     """The constraint is linear: b(q) = 0."""
     slip = np.asarray(system.slip(q))
     if np.any(slip):
-        raise ValueError(
+        raise InputError(
             f"{what} needs a constraint that is linear in the velocities; {type(system).__name__} has an affine one, "
             f"with slip(q) = {slip.tolist()}."
         )
@@ -27,7 +26,7 @@ def natural(system: System, q: Array, what: str) -> None:
     here, there, linear = (np.asarray(a) for a in _derivatives(system, q))
     size = float(np.max(np.abs(here)))
     if np.max(np.abs(here - there)) > ZERO * size or np.max(np.abs(linear)) > ZERO * size:
-        raise ValueError(
+        raise InputError(
             f"{what} needs a Lagrangian K(xi, xi)/2 - U(q), quadratic in the velocities without a linear term; that of "
             f"{type(system).__name__} is not."
         )
@@ -50,7 +49,7 @@ def left_invariant(system: System, q: Array, what: str) -> None:
     changes, sizes = (np.asarray(a) for a in _along_the_frame(system, q))
     for name, change, size in zip(("Lagrangian", "structure c^k_ij"), changes, sizes, strict=True):
         if change > ZERO * max(size, 1.0):
-            raise ValueError(
+            raise InputError(
                 f"{what} is for Euler-Poincare(-Suslov) systems, whose Lagrangian and structure are the same at every "
                 f"q; the {name} of {type(system).__name__} varies along its frame."
             )
@@ -70,6 +69,6 @@ def _along_the_frame(system: System, q: Array) -> tuple[Array, Array]:
 def force_free(system: System, q: Array, what: str) -> None:
     """No non-conservative force along D."""
     n = jax.eval_shape(system.frame, q).shape[1]
-    force: Any = system.force(q, 1.0 + jnp.arange(n) / n)[: system.rank]
+    force = system.force(q, 1.0 + jnp.arange(n) / n)[: system.rank]
     if float(jnp.max(jnp.abs(force))) > 0:
-        raise ValueError(f"{what} needs a system without force; {type(system).__name__} has one along its constraint.")
+        raise InputError(f"{what} needs a system without force; {type(system).__name__} has one along its constraint.")

@@ -1,21 +1,20 @@
 """The constraint phase space (q, xi^D), its tangent space, and the symmetry group's action on it."""
 
-from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.analysis.symmetry.actions import Generator, by_name
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.analysis.symmetry.actions import Generator, Symmetries, by_name
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
 
-# Symmetries by name, each as `actions.generator` takes it, or cyclic coordinates; None: all that the system declares.
-Symmetries = Mapping[str, Any] | Iterable[str | int] | None
 Chosen = tuple[tuple[str, Generator], ...] | None  # their generators, hashable
 
 SQUARINGS, TERMS = 8, 10  # of the exponential: round-off for turns of up to 50 rad
@@ -23,7 +22,7 @@ NEARBY = 2  # points beside one at which what is said of it is asked too
 DEPENDENT = 1e-9  # relative singular value below which directions are taken for dependent
 
 
-def chosen(system: System, symmetries: Symmetries, q: Any = None) -> Chosen:
+def chosen(system: System, symmetries: Symmetries, q: Coordinates | None = None) -> Chosen:
     """The generators of the symmetries in a form that jax can take as a static argument."""
     return None if symmetries is None else tuple(by_name(system, symmetries, q).items())
 
@@ -61,7 +60,7 @@ def split(system: System, x: Array) -> tuple[Array, Array]:
     return x[: len(x) - system.rank], x[len(x) - system.rank :]
 
 
-def joined(system: System, q: Any, xi: Any) -> Array:
+def joined(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
     """x = (q, xi^D)."""
     return jnp.concatenate([jnp.asarray(q, float), jnp.asarray(xi, float)[: system.rank]])
 
@@ -111,7 +110,7 @@ def require_affine(system: System, symmetries: Symmetries, q: Array) -> None:
         origin = np.asarray(jax.jacfwd(generator)(jnp.zeros_like(q)))
         here = np.asarray(jax.jacfwd(generator)(q + jnp.linspace(0.1, 0.7, len(q))))
         if not np.allclose(origin, here, rtol=1e-9, atol=1e-9):
-            raise ValueError(
+            raise InputError(
                 f"the symmetry {name!r} of {type(system).__name__} is not affine in its coordinates, so a finite step "
                 "cannot be undone by a matrix exponential. Give coordinates in which the group acts by affine maps."
             )
@@ -123,7 +122,7 @@ def frame(system: System, q: Array) -> Array:
     return system.frame(q)
 
 
-def tangent(system: System, q: Any, extra: int) -> np.ndarray:
+def tangent(system: System, q: Coordinates, extra: int) -> np.ndarray:
     """An orthonormal basis of the range of Psi(q), q's true directions, then `extra` further unit vectors; columns."""
     return block(independent(np.asarray(frame(system, jnp.asarray(q)))), extra)
 
@@ -164,21 +163,21 @@ def nearby(system: System, q: Array, n: int) -> Array:
     return jnp.stack([retracted(system, q, eta) for eta in jnp.asarray(amounts)])
 
 
-@jax.jit
+@partial(interpreted, often=OFTEN)
 def _field(system: System, x: Array) -> Array:
     return field(system, x)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(interpreted, static=1, often=OFTEN)
 def _orbit(symmetries: Chosen, system: System, x: Array) -> Array:
     return orbit(system, symmetries, x)
 
 
-def rates(system: System, x: Any) -> np.ndarray:
+def rates(system: System, x: ArrayLike) -> np.ndarray:
     """The field of (H) at x, compiled."""
     return np.asarray(_field(system, jnp.asarray(x)))
 
 
-def orbits(symmetries: Chosen, system: System, x: Any) -> np.ndarray:
+def orbits(symmetries: Chosen, system: System, x: ArrayLike) -> np.ndarray:
     """The lifted generators at x, compiled."""
     return np.asarray(_orbit(symmetries, system, jnp.asarray(x)))

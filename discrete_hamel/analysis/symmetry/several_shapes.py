@@ -1,7 +1,7 @@
 """Flatness and hidden constants along a shape space of several dimensions: there the transport may have curvature."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,10 +9,13 @@ import numpy as np
 from jax import Array
 from scipy.integrate import solve_ivp
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.adjoint_equation import Shape, drags, growth_of
 from discrete_hamel.analysis.symmetry.phase_space import Chosen
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs.trajectory import Trajectory
 
 
 class Transport(NamedTuple):
@@ -26,13 +29,13 @@ class Transport(NamedTuple):
     each point, and the curvature of the transport, (rate_j along kappa_k and back the other way) on S.
     """
 
-    inertia: Any  # K, m x m
-    dr: Any  # d x m
-    kappa: Any  # m x d
-    velocity: Any  # kappa in coordinates, N x d
-    growth: Any  # [sigma, v, v]
-    rate: Any  # [j], m x m
-    across: Any  # [sigma, j, k], what is left in H x H
+    inertia: Array  # K, m x m
+    dr: Array  # d x m
+    kappa: Array  # m x d
+    velocity: Array  # kappa in coordinates, N x d
+    growth: Array  # [sigma, v, v]
+    rate: Array  # [j], m x m
+    across: Array  # [sigma, j, k], what is left in H x H
 
 
 def transport(system: System, symmetries: Chosen, shape: Shape, q: Array) -> Transport:
@@ -108,31 +111,31 @@ class ShapeMomenta:
     def __len__(self) -> int:
         return int(self.basis.shape[1])
 
-    def __call__(self, q: Any, xi: Any) -> np.ndarray:
+    def __call__(self, q: Coordinates, xi: Quasivelocities) -> np.ndarray:
         """<p, eta_a(r)>, a = 1, 2, ..."""
         q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)
         fields = self.fields(self.shape(q))
         return np.asarray(hamel.momentum(self.system, q, xi))[: self.system.rank] @ fields
 
-    def along(self, trajectory: Any) -> np.ndarray:
+    def along(self, trajectory: Trajectory) -> np.ndarray:
         """Their values at the nodes of a trajectory, (K+1, number)."""
         return np.array([self(q, xi) for q, xi in zip(trajectory.q, trajectory.xi, strict=True)])
 
-    def fields(self, r: Any) -> np.ndarray:
+    def fields(self, r: ArrayLike) -> np.ndarray:
         """eta_a(r), the components along u_1..u_m, one field a column."""
         return self._carried(r)[1]
 
-    def wronskian(self, r: Any) -> float:
+    def wronskian(self, r: ArrayLike) -> float:
         """W(r) = |det eta^b_a| in a basis of S that is orthonormal in the metric; 1 at the given q.   [QS] (6.14)"""
         point, eta = self._carried(r)
         metric = np.asarray(hamel.inertia(self.system, jnp.asarray(point), jnp.zeros(len(eta))))
         return float(np.sqrt(np.linalg.det(eta.T @ metric @ eta)))
 
-    def point(self, r: Any) -> np.ndarray:
+    def point(self, r: ArrayLike) -> np.ndarray:
         """The point over r that the line from the given q's shape is lifted to."""
         return self._carried(r)[0]
 
-    def _carried(self, r: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _carried(self, r: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         size, form = len(self.start), self.basis.shape
         way = jnp.asarray(r, float) - self.shape(self.start)
 
@@ -143,7 +146,7 @@ class ShapeMomenta:
         y0 = np.concatenate([self.start, self.basis.ravel()])
         found = solve_ivp(rate, (0.0, 1.0), y0, "DOP853", rtol=1e-12, atol=1e-13)
         if not found.success or not np.all(np.isfinite(found.y[:, -1])):
-            raise ValueError(
+            raise InputError(
                 f"the fields could not be carried to r = {np.asarray(r).tolist()}: the shape variables, or the orbits, "
                 "have a singular point on the way. Start nearer, or give other shape variables."
             )

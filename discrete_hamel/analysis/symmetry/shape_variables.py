@@ -1,13 +1,14 @@
 """The shape variable of a system with symmetry, and the sentences for symmetries and shapes that are none."""
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.adjoint_equation import Shape, drags
 from discrete_hamel.analysis.symmetry.phase_space import Chosen, complement, generators, independent
 from discrete_hamel.mechanics import hamel
@@ -17,7 +18,8 @@ KEPT = 1e-7  # change, relative to what changes, that counts as none
 SAMPLES = 24  # points at which the generators are looked at for linear invariants
 
 
-class Chart(NamedTuple):
+@dataclass(frozen=True)
+class Chart:
     """r(q) = M q, several linear shape variables."""
 
     matrix: tuple[tuple[float, ...], ...]
@@ -26,7 +28,8 @@ class Chart(NamedTuple):
         return jnp.asarray(self.matrix) @ q
 
 
-class Linear(NamedTuple):
+@dataclass(frozen=True)
+class Linear:
     """r(q) = <weights, q>."""
 
     weights: tuple[float, ...]
@@ -35,12 +38,12 @@ class Linear(NamedTuple):
         return jnp.asarray(self.weights) @ q
 
 
-def linear_shape(system: System, symmetries: Chosen, q: Array) -> Any:
+def linear_shape(system: System, symmetries: Chosen, q: Array) -> Shape:
     """The linear function of the coordinates that no symmetry changes, where there is one and only one."""
     left = _linear_invariants(system, symmetries, q)
     if left.shape[1] != 1:
         known = ", ".join(system.coordinates) or f"the {len(q)} coordinates"
-        raise ValueError(
+        raise InputError(
             f"{left.shape[1]} independent linear functions of {known} are invariant under the symmetries of "
             f"{type(system).__name__}, and one shape variable is needed: give shape=, an invariant function of q, "
             "or symmetries=, a group that leaves one."
@@ -64,7 +67,7 @@ def linear_chart(system: System, symmetries: Chosen, q: Array, dimension: int) -
     along = rows @ np.asarray(system.frame(q))[:, : system.rank]
     left, sizes, _ = np.linalg.svd(along)
     if np.sum(sizes > KEPT * max(float(np.max(sizes, initial=0.0)), 1e-12)) < dimension:
-        raise ValueError(
+        raise InputError(
             f"the shape space of {type(system).__name__} has {dimension} dimensions at q, and its symmetries leave "
             f"fewer independent linear functions of the coordinates: give shape=, {dimension} invariant functions of q."
         )
@@ -77,20 +80,20 @@ def shape_dimension(system: System, symmetries: Chosen, q: Array) -> int:
     return independent(np.concatenate([fields, psi], axis=1)).shape[1] - independent(fields).shape[1]
 
 
-def require_chart(system: System, symmetries: Chosen, shape: Any, q: Array, dimension: int) -> None:
+def require_chart(system: System, symmetries: Chosen, shape: Shape, q: Array, dimension: int) -> None:
     """The shape variables are invariant, and as many independent ones along D as the shape space has dimensions."""
     got = np.shape(shape(q))
     if got != (dimension,):
-        raise ValueError(
+        raise InputError(
             f"the shape space of {type(system).__name__} has {dimension} dimensions at q: shape(q) must return as many "
             f"shape variables; it returns shape {got}."
         )
     slope, fields = np.asarray(jax.jacrev(shape)(q)), np.asarray(_fields(symmetries, system, q[None])[0])
     if np.max(np.abs(slope @ fields)) > KEPT * (np.linalg.norm(slope) * np.linalg.norm(fields) + 1e-12):
-        raise ValueError("the shape variables are not invariant: a symmetry changes them.")
+        raise InputError("the shape variables are not invariant: a symmetry changes them.")
     sizes = np.linalg.svd(slope @ np.asarray(system.frame(q))[:, : system.rank], compute_uv=False)
     if sizes[-1] < KEPT * sizes[0]:
-        raise ValueError("the shape variables do not change independently along D at q; give others.")
+        raise InputError("the shape variables do not change independently along D at q; give others.")
 
 
 @partial(jax.jit, static_argnums=0)
@@ -123,12 +126,12 @@ def require_symmetry(system: System, symmetries: Chosen, q: Array) -> None:
     moves = generators(system, symmetries)
     name = type(system).__name__
     if not moves:
-        raise ValueError(f"{name} declares no symmetries; give symmetries=, generators q -> qdot by name.")
+        raise InputError(f"{name} declares no symmetries; give symmetries=, generators q -> qdot by name.")
     off, scale, rise, size = (np.asarray(a) for a in _changes(symmetries, system, q))
     for what, changes, sizes in (("the constraint distribution D", off, scale), ("the Lagrangian", rise, size)):
         bad = np.flatnonzero(changes > KEPT * np.maximum(sizes, 1e-12))
         if len(bad):
-            raise ValueError(
+            raise InputError(
                 f"{list(moves)[bad[0]]!r} is no symmetry of {name}: it changes {what} by {changes[bad[0]]:.2g}."
             )
 
@@ -145,12 +148,12 @@ def require_shape(system: System, symmetries: Chosen, shape: Shape, q: Array) ->
     changes = np.abs(slope @ fields) > KEPT * (np.linalg.norm(slope) * np.linalg.norm(fields, axis=0) + 1e-12)
     if changes.any():
         name = list(generators(system, symmetries))[int(np.argmax(changes))]
-        raise ValueError(f"the shape variable is not invariant: {name!r} changes it.")
+        raise InputError(f"the shape variable is not invariant: {name!r} changes it.")
     if np.max(np.abs(psi.T @ slope)) < KEPT * np.linalg.norm(slope):
-        raise ValueError("the shape variable does not change along D at q; start elsewhere or give another.")
+        raise InputError("the shape variable does not change along D at q; start elsewhere or give another.")
     shapes = shape_dimension(system, symmetries, q)
     if shapes != 1:
-        raise ValueError(
+        raise InputError(
             f"the shape space of {type(system).__name__} has {shapes} dimensions that D reaches at q, and hidden "
             "momenta are sought along one: give symmetries=, a group whose orbits leave one."
         )

@@ -1,14 +1,15 @@
 """Symmetries: is the Lagrangian, and are the constraints, invariant under a generator?"""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.analysis.symmetry.actions import Generator, Translation, generator
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, Translation, generator
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
@@ -80,7 +81,7 @@ def _changes(generator: Generator, system: System, q: Array, free: Array, across
     return outside, anywhere / size, on_d / size, moved[m:] - slip, force[:m]
 
 
-def invariance(system: System, symmetry: Any, q: Any, xi: Any = None) -> Invariance:
+def invariance(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocities | None = None) -> Invariance:
     """How far something is from a symmetry, at (q, xi), at random velocities there, and at points nearby.
 
     delta q = X = Psi a, delta xi = a' + [xi, a]; it is one if l, D and f do not change. It is given as `generator`
@@ -107,7 +108,7 @@ def invariance(system: System, symmetry: Any, q: Any, xi: Any = None) -> Invaria
     return Invariance(*map(float, worst))
 
 
-def cyclic_coordinates(system: System, q: Any) -> tuple[str, ...]:
+def cyclic_coordinates(system: System, q: Coordinates) -> tuple[str, ...]:
     """The names of the coordinates whose translation is a symmetry, at q and nearby.
 
     >>> import discrete_hamel as dh

@@ -41,7 +41,7 @@ class Run:
         rows, befores, done = self.plain.resumed(self.saved, self.every, *known, rows, befores, done)
         return [rows, befores, done, well.astype(rows.dtype)]
 
-    def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:
+    def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         count, size = self.saved * arguments[-2].size, arguments[-1].size
         return [(count, self.history.width), (count if self.every > 1 else 0, size), (), ()]
 
@@ -108,7 +108,7 @@ class Derivative:
     def compiled(self, *arguments: Array) -> list[Array]:
         raise NotImplementedError
 
-    def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:
+    def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         raise NotImplementedError
 
     def plain(self, *arguments: Array) -> list[Array]:
@@ -127,7 +127,7 @@ class Tangent(Derivative):
     def transposed(self) -> "Adjoint":
         return Adjoint(self.history, self.plain_history, self.active)
 
-    def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:
+    def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         return [arguments[-self.vectors - 3].shape]
 
     def compiled(self, *arguments: Array) -> list[Array]:
@@ -153,7 +153,7 @@ class Adjoint(Derivative):
     def transposed(self) -> Tangent:
         return Tangent(self.history, self.plain_history, self.active)
 
-    def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:
+    def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         return [*(() for _ in self.active), *(a.shape for a in arguments[-6:-4])]
 
     def compiled(self, *arguments: Array) -> list[Array]:
@@ -162,7 +162,7 @@ class Adjoint(Derivative):
         moved, stretched, start = self.history.adjoint(self.active, *known)
         return [*moved, stretched, start]
 
-    def plain(self, *arguments: Any) -> list[Array]:
+    def plain(self, *arguments: Array) -> list[Array]:
         (parameters, lengths, begin, rows), _, (weights,) = self._split(arguments)
         known = parameters, lengths, begin, rows, weights
         moved, stretched, start = self.plain_history.adjoint(self.active, *known)

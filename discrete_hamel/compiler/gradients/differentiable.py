@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.caches import Cache
+from discrete_hamel._support.caches import Cache, StartReason
 from discrete_hamel.compiler.gradients.derivatives import Run
 from discrete_hamel.compiler.gradients.histories import History
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
@@ -24,7 +24,7 @@ from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.compiler.step.verification import difference, refused
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 LARGEST = 2000  # operations that XLA is given; beyond, fusing them, which under jit it cannot be told not to, is slow
 
@@ -64,21 +64,21 @@ def _at_compile_time(*tree: Any) -> Compiled | str:
 
 def _first(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
     """At the first point where it can be built."""
-    reason = "no regular point found, where the run starts"
+    reason: str = StartReason("no regular point found, where the run starts")
     try:
         for point in sample_points(system, scheme, q, xi, h):
             try:
                 return _build(*point)
             except Unsupported as error:
-                reason = str(error)
-                if "where the run starts" not in reason:
+                reason = error.reason
+                if not isinstance(reason, StartReason):
                     return reason
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
         return f"{type(error).__name__}: {error}"
     return reason
 
 
-def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
+def _build(system: System, scheme: Scheme, state: State, h: Array) -> Compiled:
     if scheme.time(state) is not None:
         raise Unsupported(f"{type(scheme).__name__} keeps the time itself")
     one = (scheme.substeps(h) or (scheme, h))[0]
@@ -87,13 +87,13 @@ def _build(system: System, scheme: Scheme, state: Any, h: Array) -> Compiled:
     if history.steps is None and stepper.root.operations > LARGEST:
         raise Unsupported(f"{stepper.root.operations} operations an iteration, of {LARGEST} at most under jit")
     if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.correction, *stepper.after)])):
-        raise Unsupported("no regular point found, where the run starts")
+        raise Unsupported("no regular point found, where the run starts", at_start=True)
     if unlike := difference(stepper, system, scheme, state, h):
         raise Unsupported(refused(system, scheme, unlike))
     return Compiled(history, PlainHistory(history, system, one, state), _linear(stepper, system, state))
 
 
-def _linear(stepper: Stepper, system: System, state: Any) -> bool:
+def _linear(stepper: Stepper, system: System, state: State) -> bool:
     """Whether mu(q, xi)^D = p is solved for xi by numbers and cofactors."""
     node = stepper.node_velocity
     if not node.root.linear or node.graph.own_derivatives or node.guards or node.root.operations > LARGEST:
@@ -106,7 +106,7 @@ def _linear(stepper: Stepper, system: System, state: Any) -> bool:
 
 
 def follow(
-    compiled: Compiled, system: System, scheme: Scheme, state: Any, h: Array, intervals: int, every: int
+    compiled: Compiled, system: System, scheme: Scheme, state: State, h: Array, intervals: int, every: int
 ) -> Motion:
     """The run; from the first step that fails on it is NaN, and marked."""
     stepper = compiled.history.stepper
@@ -156,7 +156,7 @@ def _lanes(nodes: list[int], values: Array, count: int) -> dict[int, Array]:
     return {node: jnp.broadcast_to(values[k], (count,)) for k, node in enumerate(nodes)}
 
 
-def _velocities(compiled: Compiled, parameters: Array, nodes: Any) -> Array:
+def _velocities(compiled: Compiled, parameters: Array, nodes: State) -> Array:
     """xi at nodes: one linear solve each, or if it takes more than cofactors, as the plain path does it."""
     stepper, (system, scheme) = compiled.history.stepper, compiled.plain.mechanics.tree(parameters)
     node = stepper.node_velocity

@@ -4,7 +4,7 @@ A run leaves a row a step: (the next state, the unknowns that are no part of it,
 all that its derivatives need, so that a gradient keeps a row of numbers a step and no more.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import cached_property, reduce
 from typing import Any
@@ -13,14 +13,14 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from discrete_hamel.compiler.graph.expressions import Unsupported
-from discrete_hamel.compiler.graph.lowering import constants, lowered, one_kernel
+from discrete_hamel.compiler.graph.lowering import Packed, constants, lowered, one_kernel
 from discrete_hamel.compiler.native.histories import Steps
 from discrete_hamel.compiler.native.host import usable
 from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
 from discrete_hamel.compiler.step.linearised import Linearised, Sweep
 from discrete_hamel.compiler.step.stepper import Stepper
 
-Scalars = list[Any]
+Scalars = list[Array]
 
 
 class History:
@@ -31,8 +31,8 @@ class History:
         self.linearised = Linearised(stepper)
         self.guards = [*stepper.guards, *self.linearised.guards]
         self.size, self.width = len(stepper.state), len(self.linearised.row) + 1
-        self.sweeps: dict[Any, Sweep] = {}
-        self.foreign: dict[Any, Any] = {}  # native code, as it is asked for
+        self.sweeps: dict[Hashable, Sweep] = {}
+        self.foreign: dict[Hashable, Callable | None] = {}  # native code, as it is asked for
 
     @property
     def native(self) -> bool:
@@ -69,7 +69,7 @@ class History:
             return Steps(self.stepper, self.linearised, self.guards) if usable(self.stepper.shape) else None
         return None
 
-    def swept(self, kind: Any, way: str, active: tuple[int, ...]) -> Any:
+    def swept(self, kind: type, way: str, active: tuple[int, ...]) -> Any:
         """The native code of all tangents, or of all cotangents, where there can be some."""
         key = kind, active
         if key not in self.foreign:
@@ -80,12 +80,12 @@ class History:
                     self.foreign[key] = kind(*known, len(active))
         return self.foreign[key]
 
-    def sweep(self, way: str, active: tuple[int, ...]) -> Sweep:
+    def sweep(self, way: str, active: tuple[int, ...]) -> Any:
         if (way, active) not in self.sweeps:
             self.sweeps[way, active] = getattr(self.linearised, way)(active)
         return self.sweeps[way, active]
 
-    def _fixed(self, outputs: list[int], inputs: list[int], parameters: Array) -> Any:
+    def _fixed(self, outputs: list[int], inputs: list[int], parameters: Array) -> Packed:
         stepper = self.stepper
         varying = [*self.linearised.length, *stepper.state, *stepper.unknowns, *inputs]
         return constants(self.graph, outputs, stepper.parameters, varying, list(parameters))
@@ -94,7 +94,7 @@ class History:
         """The length of a step, where it is not a parameter."""
         return {node: _at(lengths, part) for node in self.linearised.length}
 
-    def advance(self, known: dict[int, Any]) -> tuple[Scalars, Array, Array]:
+    def advance(self, known: dict[int, Array]) -> tuple[Scalars, Array, Array]:
         """A step: its row but for the iterations; these; and whether all can be trusted."""
         stepper, graph = self.stepper, self.graph
         known, converged, count, _ = stepper.solved(known)
@@ -145,7 +145,7 @@ class History:
         rows = lax.dynamic_update_slice_in_dim(rows, last, first, 0)
         return rows, befores[0] if befores else jnp.zeros((0, self.size), dtype), done + zero
 
-    def _values(self, fixed: Any, length: dict, before: Scalars, row: Scalars) -> dict[int, Any]:
+    def _values(self, fixed: Packed, length: dict, before: Scalars, row: Scalars) -> dict[int, Array]:
         """The values by node that a row determines."""
         stepper, linearised = self.stepper, self.linearised
         values = {**fixed.values(), **length, **dict(zip(stepper.state, before, strict=True))}
@@ -243,7 +243,7 @@ class History:
         return [ends[i] for i in range(many)], stretched, ends[many:]
 
 
-def _next(index: Array, period: int, when: Any = True) -> tuple[Array, Any]:
+def _next(index: Array, period: int, when: Array | bool = True) -> tuple[Array, Array]:
     """The next index of a cycle, and whether the cycle is over; a cycle of one costs nothing."""
     if period == 1:
         return index, jnp.asarray(when)

@@ -9,16 +9,17 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.compiler.gradients.histories import History
 from discrete_hamel.mechanics.newton import Report, newton
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 
 class Form:
     """A pytree's structure and shapes, to make it of the numbers in its leaves."""
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree: PyTree) -> None:
         leaves, self.structure = jax.tree.flatten(tree)
         self.shapes = [jnp.shape(leaf) for leaf in leaves]
 
@@ -37,7 +38,7 @@ class Form:
 class PlainHistory:
     """The same steps as those of a History, which says what is in a row."""
 
-    def __init__(self, history: History, system: System, scheme: Scheme, state: Any) -> None:
+    def __init__(self, history: History, system: System, scheme: Scheme, state: State) -> None:
         self.history, self.mechanics, self.state = history, Form((system, scheme)), Form(state)
         places = history.stepper.unknowns
         self.extra = [places.index(u) for u in history.linearised.extra]
@@ -83,7 +84,7 @@ class PlainHistory:
         rows = lax.dynamic_update_slice_in_dim(rows, jnp.where(well, last, jnp.nan), lost, 0)
         return rows, befores, k.astype(begin.dtype)
 
-    def _step(self, system: System, scheme: Scheme, state: Any, length: Array) -> tuple[Array, Array, Report]:
+    def _step(self, system: System, scheme: Scheme, state: State, length: Array) -> tuple[Array, Array, Report]:
         """One step: the numbers of the next state, the unknowns that are no part of it, and how the solve went."""
         z, report = newton(
             lambda z: scheme.residual(system, state, length, z),
@@ -109,7 +110,7 @@ class PlainHistory:
             state, _ = scheme.advance(system, self.state.tree(before), length, z)
             return jnp.concatenate([*map(jnp.ravel, jax.tree.leaves(state)), z[jnp.array(self.extra, int)]])
 
-        at: Any = parameters, length, before
+        at = parameters, length, before
         along = moved, stretched, start
         _, change = jax.jvp(lambda a, b, c: residual(a, b, c, z), at, along)
         jacobian = jax.jacfwd(residual, 3)(*at, z)
@@ -118,7 +119,7 @@ class PlainHistory:
 
     def _unknowns(self, parameters: Array, length: Array, before: Array, row: Array) -> Array:
         history, stepper = self.history, self.history.stepper
-        known: dict[int, Any] = dict(zip(stepper.parameters, parameters, strict=True))
+        known: dict[int, Array] = dict(zip(stepper.parameters, parameters, strict=True))
         known |= dict(zip([*stepper.state, *stepper.length], [*before, length], strict=True))
         kept = [row[history.linearised.source[u]] for u in stepper.root.unknowns]
         known = stepper.root.all_unknowns(known, kept)

@@ -25,7 +25,7 @@ class Call(Protocol):
     def fast(self, *arguments: Array) -> list[Array]:
         """The function, by whatever is fastest."""
 
-    def shapes(self, *arguments: Any) -> list[tuple[int, ...]]:
+    def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         """Those of what it gives; all are of one type, that of the last argument."""
 
 
@@ -99,7 +99,7 @@ def _linear_jvp(primals: tuple, tangents: tuple, *, call: Linear) -> tuple[list,
     return outputs, [sum(parts[1:], start=parts[0]) for parts in zip(*terms, strict=True)]
 
 
-def _linear_transpose(cotangents: list, *arguments: Any, call: Linear) -> list:
+def _linear_transpose(cotangents: list, *arguments: Array, call: Linear) -> list:
     """The transposed map; nothing for arguments that are numbers, which can only be zero."""
     split = len(arguments) - call.vectors
     back = linear.bind(*arguments[:split], *map(ad.instantiate_zeros, cotangents), call=call.transposed)

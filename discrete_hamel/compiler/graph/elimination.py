@@ -8,7 +8,7 @@ slow. A solve that is part of the residual is `guarded` instead: it leaves a gua
 its pivot is good enough. Where either complains, the plain path with true pivoting takes that step.
 """
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def solve(graph: Graph, rows: list[dict[int, int]], right: list[int], guarded: b
 
 def singular() -> NoReturn:
     """Where pivots are chosen, at the sample, there is none."""
-    raise Unsupported("a linear solve that is singular where the run starts")
+    raise Unsupported("a linear solve that is singular where the run starts", at_start=True)
 
 
 def _blocks(rows: list[dict[int, int]], active: set[int]) -> list[list[int]]:
@@ -141,7 +141,7 @@ def _pivot(graph: Graph, rows: list[dict[int, int]], active: set[int], numbers: 
     return min(acceptable, key=cost, default=None)
 
 
-def factors(graph: Graph, matrix: Any) -> tuple[Any, Any, Any]:
+def factors(graph: Graph, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """P A = L U with rows swapped as the sample asks: L and U in one matrix, the swaps, and the order of the rows."""
     a, n = matrix.copy(), len(matrix)
     swaps, order = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)

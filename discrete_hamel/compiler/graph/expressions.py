@@ -6,18 +6,22 @@ the elimination choose pivots without evaluating anything again.
 """
 
 import math
-from collections.abc import Container, Iterable
-from typing import Any
+from collections.abc import Container, Hashable, Iterable
 
 import numpy as np
 
+from discrete_hamel._support.caches import StartReason
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 
 MOST_NODES = 700_000  # what Python can build in some ten seconds
 
 
 class Unsupported(Exception):
-    """Why a function cannot be turned into a scalar graph."""
+    """Why a function cannot be turned into a scalar graph; `at_start` says that from another start it may be."""
+
+    def __init__(self, why: str, at_start: bool = False) -> None:
+        super().__init__(why)
+        self.reason = StartReason(why) if at_start else why
 
 
 class Graph:
@@ -25,6 +29,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: list[tuple] = []
+        self._operands: list[tuple[int, ...]] = []
         self.samples: list[float] = []
         self.guards: dict[int, int] = {}  # reciprocal of a pivot -> what has to be positive for it to be trusted
         self.own_derivatives: set[str] = set()  # primitives met whose derivative is not that of what they compute
@@ -37,13 +42,14 @@ class Graph:
                 raise Unsupported(f"more than {MOST_NODES} operations")
             index = self._known[node] = len(self.nodes)
             self.nodes.append(node)
+            self._operands.append(() if node[0] in ("const", "input") else node[1:])
             self.samples.append(float(sample))
         return index
 
     def const(self, value: float) -> int:
         return self._make(("const", float(value)), value)
 
-    def input(self, name: Any, sample: float) -> int:
+    def input(self, name: Hashable, sample: float) -> int:
         """A variable; `name` is any hashable key."""
         return self._make(("input", name), sample)
 
@@ -162,19 +168,18 @@ class Graph:
         return self._make(("select", truth, a, b), self.samples[a if self.samples[truth] else b])
 
     def operands(self, index: int) -> tuple[int, ...]:
-        node = self.nodes[index]
-        return () if node[0] in ("const", "input") else node[1:]
+        return self._operands[index]
 
     def needed(self, outputs: Iterable[int], given: Container[int] = ()) -> list[int]:
         """The nodes that outputs depend on, operands first; not looking behind those that are given."""
         seen: set[int] = set()
-        stack = list(outputs)
+        stack, behind = list(outputs), self._operands
         while stack:
             index = stack.pop()
             if index not in seen:
                 seen.add(index)
                 if index not in given:
-                    stack.extend(self.operands(index))
+                    stack.extend(behind[index])
         return sorted(seen)
 
     def guards_of(self, outputs: Iterable[int]) -> list[int]:
@@ -183,7 +188,8 @@ class Graph:
 
     def operations(self, outputs: Iterable[int]) -> int:
         """How many arithmetic operations outputs cost."""
-        return sum(1 for i in self.needed(outputs) if self.operands(i))
+        behind = self._operands
+        return sum(1 for i in self.needed(outputs) if behind[i])
 
     def substitute(self, outputs: list[int], replacements: dict[int, int]) -> list[int]:
         """The outputs with nodes replaced by others, folded anew."""

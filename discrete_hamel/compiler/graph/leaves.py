@@ -6,10 +6,11 @@ import jax
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 
 
-def inputs_like(graph: Graph, tree: Any) -> tuple[Any, list[int]]:
+def inputs_like(graph: Graph, tree: PyTree) -> tuple[Any, list[int]]:
     """The tree with an input node for each number in its leaves, sampled there; and these nodes in order."""
     leaves, structure = jax.tree.flatten(tree)
     order: list[int] = []
@@ -26,6 +27,6 @@ def inputs_like(graph: Graph, tree: Any) -> tuple[Any, list[int]]:
     return jax.tree.unflatten(structure, arrays), order
 
 
-def scalars(tree: Any) -> list[Array]:
+def scalars(tree: PyTree) -> list[Array]:
     """The numbers in a pytree's leaves, in order."""
     return [leaf[index] for leaf in jax.tree.leaves(tree) for index in np.ndindex(*leaf.shape)]

@@ -1,14 +1,15 @@
 """From the graph back to JAX: scalar operations (or lanes of them), and one native kernel for a whole loop."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.operations import IN_JAX
 
@@ -36,7 +37,7 @@ def dependent(graph: Graph, outputs: list[int], variables: list[int]) -> set[int
     """The nodes that outputs need and that change with `variables`."""
     changing = set(variables)
     for index in graph.needed(outputs):
-        if any(a in changing for a in graph.operands(index)):
+        if not changing.isdisjoint(graph.operands(index)):
             changing.add(index)
     return changing
 
@@ -66,12 +67,12 @@ class Packed(NamedTuple):
     nodes: tuple[int, ...]
     array: Array
 
-    def values(self) -> dict[int, Any]:
+    def values(self) -> dict[int, Array]:
         return {node: self.array[k] for k, node in enumerate(self.nodes)}
 
 
 def constants(
-    graph: Graph, outputs: list[int], parameters: list[int], variables: list[int], values: list[Any]
+    graph: Graph, outputs: list[int], parameters: list[int], variables: list[int], values: Sequence[Array]
 ) -> Packed:
     """The nodes that outputs use and that depend on the parameters only, evaluated."""
     fixed = frontier(graph, outputs, dependent(graph, outputs, variables))
@@ -94,7 +95,7 @@ def one_kernel(function: Callable) -> Callable:
 
     inner = jax.jit(function)
 
-    def marked(*arguments: Any) -> Any:
+    def marked(*arguments: Array) -> PyTree:
         with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
             return inner(*arguments)
 

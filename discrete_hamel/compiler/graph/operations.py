@@ -5,22 +5,25 @@ taken by JAX before.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+if TYPE_CHECKING:
+    from discrete_hamel.compiler.graph.expressions import Graph
+
 Slope = Callable[..., int]  # (graph, node, operand) -> the derivative as a node
 
 
-def _half_angle(g: Any, a: int, sign: float) -> int:
+def _half_angle(g: "Graph", a: int, sign: float) -> int:
     """1 / sqrt(1 +- a^2)."""
     square = g.mul(a, a)
     return g.unary("rsqrt", (g.add if sign > 0 else g.sub)(g.const(1.0), square))
 
 
-def _flat(g: Any, _node: int, _a: int) -> int:
+def _flat(g: "Graph", _node: int, _a: int) -> int:
     return g.const(0.0)
 
 
@@ -61,25 +64,25 @@ def _truth(compare: Callable) -> Callable[[Array, Array], Array]:
     return lambda a, b: jnp.where(compare(a, b), jnp.ones_like(a), jnp.zeros_like(a))
 
 
-def _power_slopes(g: Any, n: int, a: int, b: int) -> tuple[int, int]:
+def _power_slopes(g: "Graph", n: int, a: int, b: int) -> tuple[int, int]:
     left = g.mul(b, g.binary("pow", a, g.sub(b, g.const(1.0))))
     return left, g.const(0.0) if g.value(b) is not None else g.mul(n, g.unary("log", a))
 
 
-def _angle_slopes(g: Any, n: int, a: int, b: int) -> tuple[int, int]:
+def _angle_slopes(g: "Graph", n: int, a: int, b: int) -> tuple[int, int]:
     square = g.add(g.mul(a, a), g.mul(b, b))
     return g.div(b, square), g.neg(g.div(a, square))
 
 
-def _choose(name: str) -> Callable[[Any, int, int, int], tuple[int, int]]:
-    def slopes(g: Any, n: int, a: int, b: int) -> tuple[int, int]:
+def _choose(name: str) -> Callable[["Graph", int, int, int], tuple[int, int]]:
+    def slopes(g: "Graph", n: int, a: int, b: int) -> tuple[int, int]:
         first = g.binary(name, a, b)
         return first, g.sub(g.const(1.0), first)
 
     return slopes
 
 
-def _no_slopes(g: Any, n: int, a: int, b: int) -> tuple[int, int]:
+def _no_slopes(g: "Graph", n: int, a: int, b: int) -> tuple[int, int]:
     return g.const(0.0), g.const(0.0)
 
 

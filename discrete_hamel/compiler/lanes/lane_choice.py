@@ -1,7 +1,5 @@
 """Whether runs side by side can take the compiled step for lanes, else why not."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,13 +14,13 @@ from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.compiler.step.verification import difference, refused
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 _bundles = Cache(most=100)
 
 
 def bundle_for(
-    system: System, scheme: Scheme, state: Any, h: Array, varying: tuple[bool, ...], capacity: int, members: int
+    system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...], capacity: int, members: int
 ) -> Bundle | str:
     """The compiled step for lanes, from a sample member, or the reason why there is none.
 
@@ -36,7 +34,7 @@ def bundle_for(
 
 
 def _built(
-    system: System, scheme: Scheme, state: Any, h: Array, varying: tuple[bool, ...], capacity: int, members: int
+    system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...], capacity: int, members: int
 ) -> Bundle | str:
     try:
         native = usable(state)
@@ -54,8 +52,8 @@ def _built(
         q, p, xi = np.split(rows[: int(done[0]), :, 0], [state.q.size, state.q.size + state.p.size], axis=1)
         if unlike := difference(stepper, system, scheme, state, h, ({"q": q, "p": p}, xi, None)):
             return refused(system, scheme, unlike)
-    except Unsupported as reason:
-        return str(reason)
+    except Unsupported as error:
+        return error.reason
     except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
         return f"{type(error).__name__}: {error}"
     return bundle

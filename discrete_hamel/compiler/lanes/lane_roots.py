@@ -4,7 +4,6 @@ What a unit of round-off is, is known to 2 % only, which now and then decides on
 """
 
 from functools import partial
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -59,14 +58,14 @@ def _stand_first(stand: Array, correction: Lanes, weights: Lanes) -> Array:
     return jnp.where(stand < 0, stand, squared_size(correction, weights))
 
 
-def _stand_early(stand: Array, correction: Lanes, weights: Lanes, count: Array, negligible: Any) -> Array:
+def _stand_early(stand: Array, correction: Lanes, weights: Lanes, count: Array, negligible: float) -> Array:
     """Up to the EARLY-th, only who has converged is."""
     new = squared_size(correction, weights)
     converged = (new <= 1) | (sane(new) & (new * new * new <= negligible**2 * (stand * stand)))
     return jnp.where(stand < 0, stand, jnp.where(converged, -(count.astype(new.dtype) + 0.5), new))
 
 
-def _stand(stand: Array, correction: Lanes, weights: Lanes, count: Array, negligible: Any) -> Array:
+def _stand(stand: Array, correction: Lanes, weights: Lanes, count: Array, negligible: float) -> Array:
     new = squared_size(correction, weights)
     at = -(count.astype(new.dtype) + 0.5)
     stop = jnp.where(sane(new), at, at - STRANDED)

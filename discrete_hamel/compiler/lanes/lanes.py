@@ -5,9 +5,9 @@ fails stays at its last good state and does not spoil the others. Initial data a
 lane; parameters that do not are numbers.
 """
 
+from collections.abc import Callable
 from functools import cache, partial, reduce
 from itertools import accumulate
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -154,9 +154,9 @@ def _block(
 
 
 @cache
-def _options() -> dict[str, Any]:
+def _options() -> dict[str, bool | int | str]:
     """Ask for vectors as wide as the machine has them, where this JAX knows the option."""
-    wide: dict[str, Any] = {"xla_cpu_prefer_vector_width": 512}
+    wide: dict[str, bool | int | str] = {"xla_cpu_prefer_vector_width": 512}
     try:
         jax.jit(lambda x: x + 1, compiler_options=wide)(jnp.zeros(()))
     except Exception:
@@ -165,13 +165,20 @@ def _options() -> dict[str, Any]:
 
 
 @cache
-def _compiled() -> Any:
+def _compiled() -> Callable:
     return partial(jax.jit, static_argnums=(0, 1), compiler_options=_options())(_blocks)
 
 
 def advance(
-    bundle: Bundle, capacity: int, common: Lanes, nodes: Array, every: Array, own: Any, begin: Any, active: Any
-) -> Any:
+    bundle: Bundle,
+    capacity: int,
+    common: Lanes,
+    nodes: Array,
+    every: Array,
+    own: Array | np.ndarray | Lanes,
+    begin: Array | np.ndarray,
+    active: Array | np.ndarray,
+) -> tuple:
     """`_block` for all blocks, one after another: lanes are the last axis, a multiple of LANES.
 
     Several threads may call it at the same time, each for its part of the lanes.
@@ -185,7 +192,7 @@ def advance(
     return _compiled()(bundle, capacity, common, nodes, every, own, begin, active)
 
 
-def _blocks(bundle: Bundle, capacity: int, common: Lanes, nodes: Array, every: Array, *lanes: Array) -> Any:
+def _blocks(bundle: Bundle, capacity: int, common: Lanes, nodes: Array, every: Array, *lanes: Array) -> tuple:
     def split(x: Array) -> Array:
         return jnp.moveaxis(x.reshape(*x.shape[:-1], x.shape[-1] // LANES, LANES), -2, 0)
 
@@ -193,7 +200,7 @@ def _blocks(bundle: Bundle, capacity: int, common: Lanes, nodes: Array, every: A
         x = jnp.moveaxis(x, 0, -2)
         return x.reshape(*x.shape[:-2], x.shape[-2] * LANES)
 
-    block: Any = partial(_block, bundle)
+    block: Callable = partial(_block, bundle)
     block = one_kernel(block) if bundle.stepper.native else block
     rows = jnp.zeros((capacity, bundle.width, LANES), lanes[-1].dtype)  # outside: see `one_kernel`
     return jax.tree.map(join, lax.map(lambda b: block(common, nodes, every, rows, *b), tuple(split(x) for x in lanes)))

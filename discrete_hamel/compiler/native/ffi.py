@@ -6,12 +6,12 @@ stays until the process ends, as compiled programs may.
 """
 
 import ctypes
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.native.object_code import Library, machine_code, named
 
 Shape = tuple[int, ...]
@@ -71,7 +71,7 @@ class Foreign:
         self.name = f"discrete_hamel_{named(whole, operations)}"
         if self.name not in _registered:
             library = machine_code(whole, operations)
-            capsule: Any = ctypes.pythonapi.PyCapsule_New
+            capsule = ctypes.pythonapi.PyCapsule_New
             capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
             jax.ffi.register_ffi_target(self.name, capsule(library.address("handler"), None, None), platform="cpu")
             _registered[self.name] = library
@@ -80,9 +80,9 @@ class Foreign:
         """The results, all of them doubles, for arguments that have the shapes that native code takes them to have."""
         for name, (array, shape) in shapes.items():
             if array.shape != shape or array.dtype not in (jnp.float64, jnp.int64):
-                raise ValueError(f"{name} is {array.dtype}{array.shape}, where native code takes {shape} of doubles.")
+                raise InputError(f"{name} is {array.dtype}{array.shape}, where native code takes {shape} of doubles.")
         if (len(shapes), len(results)) != (self.arguments, self.results):
-            raise ValueError(f"{len(shapes)} arguments and {len(results)} results of {self.arguments}, {self.results}.")
+            raise InputError(f"{len(shapes)} arguments and {len(results)} results of {self.arguments}, {self.results}.")
         kinds = [jax.ShapeDtypeStruct(shape, jnp.float64) for shape in results]
         call = jax.ffi.ffi_call(self.name, kinds, vmap_method="sequential")
         return list(call(*(array for array, _ in shapes.values())))

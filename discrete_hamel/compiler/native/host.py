@@ -1,11 +1,14 @@
 """A run of native steps called from the host: NumPy arrays in and out, Python's lock free while it goes on."""
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.graph.expressions import MOST_NODES
 from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
@@ -13,19 +16,19 @@ from discrete_hamel.compiler.native.run import POINTERS, Run
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 CALL = 10**8  # operations, counted in one iteration: some tenths of a second, after which the host looks in
 FUNCTION = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(POINTERS))
 
 
-def usable(state: Any) -> bool:
+def usable(state: State) -> bool:
     """Whether runs from such a state can be native: in doubles, on this machine's processor."""
     doubles = all(np.dtype(leaf.dtype) == np.float64 for leaf in jax.tree.leaves(state))
     return doubles and jax.default_backend() == "cpu" and not available()
 
 
-def in_machine_code(system: System, scheme: Scheme, state: Any, h: Any) -> Stepper:
+def in_machine_code(system: System, scheme: Scheme, state: State, h: Array) -> Stepper:
     """The stepper for such runs, of any size in machine code, or else of one that XLA compiles in seconds."""
     if not usable(state):
         return Stepper(system, scheme, state, h)
@@ -56,8 +59,15 @@ class HostRun:
         self.function = FUNCTION(self.library.address("run"))
 
     def __call__(
-        self, system: System, scheme: Scheme, state: Any, h: Any, intervals: int, every: int, into: Kept | None = None
-    ) -> tuple[Any, int, bool, tuple]:
+        self,
+        system: System,
+        scheme: Scheme,
+        state: State,
+        h: Array,
+        intervals: int,
+        every: int,
+        into: Kept | None = None,
+    ) -> tuple[State, int, bool, tuple]:
         """As `loop.chunk`: the state after the last whole interval, how many are whole, whether these are all, and
         what is kept of them, written `into` arrays that are given.
         """
@@ -68,20 +78,20 @@ class HostRun:
         begin = _numbers(state)
         shapes = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
         if shapes != [leaf.shape for leaf in jax.tree.leaves(stepper.shape)]:
-            raise ValueError(f"a state with leaves of shapes {shapes}, where the native run is of another kind.")
+            raise InputError(f"a state with leaves of shapes {shapes}, where the native run is of another kind.")
         if len(numbers) != len(stepper.parameters) + stepper.composed or not (stepper.composed or len(lengths) == 1):
-            raise ValueError(f"{len(numbers)} parameters, where the native run has {len(stepper.parameters)}.")
+            raise InputError(f"{len(numbers)} parameters, where the native run has {len(stepper.parameters)}.")
         if every < 1:
-            raise ValueError(f"intervals of {every} steps.")
+            raise InputError(f"intervals of {every} steps.")
         kept = self._room(count) if into is None else self._checked(into, count)
-        arrays: dict[str, Any] = kept._asdict()
+        arrays: dict[str, np.ndarray] = kept._asdict()
         arrays |= {"numbers": numbers, "lengths": lengths, "begin": begin, "final": np.empty(len(begin))}
         arrays |= {"counts": np.array([len(lengths), count, int(every)], np.int64), "ended": np.zeros(2, np.int64)}
         self.function(*(arrays[name].ctypes.data for name in POINTERS))
         whole, good = arrays["ended"].tolist()
         *nodes, residual, iterations = (a[:whole] for a in kept)
         final = self._state(arrays["final"])
-        solves: tuple[Any, ...] = np.ones(whole, bool), iterations, residual
+        solves: tuple = np.ones(whole, bool), iterations, residual
         return final, whole, bool(good), (*nodes, Report(*solves))
 
     def _widths(self) -> list[int]:
@@ -101,19 +111,19 @@ class HostRun:
         if [(a.shape, a.dtype) for a in into] != list(zip(shapes, kinds, strict=True)) or not all(
             a.flags.c_contiguous and a.flags.writeable for a in into
         ):
-            raise ValueError(f"room of shapes {[a.shape for a in into]}, where the native run writes {shapes}.")
+            raise InputError(f"room of shapes {[a.shape for a in into]}, where the native run writes {shapes}.")
         return into
 
-    def _state(self, numbers: np.ndarray) -> Any:
+    def _state(self, numbers: np.ndarray) -> State:
         leaves, structure = jax.tree.flatten(self.stepper.shape)
         parts = [numbers[place.start : place.stop] for place in self.stepper.places]
         return jax.tree.unflatten(structure, [a.reshape(leaf.shape) for a, leaf in zip(parts, leaves, strict=True)])
 
 
-def _doubles(array: Any) -> np.ndarray:
+def _doubles(array: ArrayLike) -> np.ndarray:
     return np.ascontiguousarray(array, np.float64)
 
 
-def _numbers(tree: Any, more: Any = ()) -> np.ndarray:
+def _numbers(tree: PyTree, more: ArrayLike = ()) -> np.ndarray:
     """The numbers in a pytree's leaves, and some more."""
     return np.concatenate([*(_doubles(leaf).ravel() for leaf in jax.tree.leaves(tree)), np.asarray(more, float)])

@@ -8,6 +8,7 @@ import ctypes
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind
@@ -200,15 +201,15 @@ class LaneRun:
         given = {"numbers": numbers, "begin": begin, "active": active}
         given = {name: np.ascontiguousarray(array, np.float64) for name, array in given.items()}
         if parts < 1 or nodes < 0 or every < 1 or total % self.width:
-            raise ValueError(
+            raise InputError(
                 f"{total} lanes, {nodes} nodes of {every} steps of {parts}, which native lanes do not take."
             )
         for name, shape in shapes.items():
             if given[name].shape != shape:
-                raise ValueError(f"{name} has shape {given[name].shape}, where native lanes take {shape}.")
+                raise InputError(f"{name} has shape {given[name].shape}, where native lanes take {shape}.")
         width = len(stepper.node_velocity.q) + len(stepper.node_velocity.p) + stepper.n
         if row != width:
-            raise ValueError(f"rows of {row} numbers, where native lanes write {width}.")
+            raise InputError(f"rows of {row} numbers, where native lanes write {width}.")
         arrays = given | {
             "counts": np.array([parts, nodes, every, total], np.int64),
             "rows": np.zeros((nodes, width, total)),

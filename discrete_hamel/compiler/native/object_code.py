@@ -4,6 +4,7 @@ import ctypes
 import ctypes.util
 import sys
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from discrete_hamel.compiler.native import object_cache
@@ -30,7 +31,7 @@ def available() -> str:
 
 
 @cache
-def _llvm() -> Any:
+def _llvm() -> ModuleType:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()

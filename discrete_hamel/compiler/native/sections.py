@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.native.instructions import Code, Emitted, Kind
 
-LONGEST = 5000  # operations of one function
+LONGEST = 300  # operations of one function
 
 
 class Memory:

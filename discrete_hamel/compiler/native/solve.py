@@ -1,8 +1,7 @@
 """Newton's iteration of a `Root` as native code, by the rule of `mechanics/newton.py` itself, read into the graph."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
@@ -91,7 +90,7 @@ class Solve:
     def sections(self) -> list[Section]:
         return [self.prepare, self.begin, self.correct, self.measure, self.judge, *self.stages]
 
-    def _node(self, function: Any, *arguments: Any) -> Any:
+    def _node(self, function: Callable, *arguments: Sequence[int] | int) -> np.ndarray:
         """A function of `mechanics/newton.py`, of nodes."""
         arrays = [np.array(a, dtype=object) for a in arguments]
         return to_graph(self.graph, function, *arrays)[0]

@@ -12,20 +12,20 @@ from jax.extend.core import ClosedJaxpr
 
 from discrete_hamel.compiler.graph.elimination import factors, solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.reading.rules import as_nodes, elementwise, picked, symbolic
+from discrete_hamel.compiler.reading.rules import Value, as_nodes, elementwise, picked, symbolic
 
 MOST_ROUNDS = 60  # of a loop whose end depends on the state
-Trace = Callable[[Graph, Any, list[Any]], list[Any]]
+Trace = Callable[[Graph, ClosedJaxpr, list[Value]], list[Value]]
 CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint")
 
 
-def call(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+def call(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
     """A function within the function."""
     inner: Any = p.get("jaxpr") or p.get("call_jaxpr")
     return trace(graph, inner if hasattr(inner, "consts") else ClosedJaxpr(inner, ()), values)
 
 
-def cond(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+def cond(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
     """A branch; where the choice depends on the state, both, and a selection."""
     which, *operands = values
     branches = p["branches"]
@@ -35,12 +35,12 @@ def cond(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
     return [elementwise(lambda *of: picked(graph, which.item(), of), *cases) for cases in zip(*results, strict=True)]
 
 
-def scan(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+def scan(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
     """A loop of known length, unrolled."""
     consts, carry = values[: p["num_consts"]], values[p["num_consts"] : p["num_consts"] + p["num_carry"]]
     sequences = values[p["num_consts"] + p["num_carry"] :]
     places = range(p["length"])
-    collected: list[Any] = []
+    collected: list[list[Value]] = []
     for k in reversed(places) if p["reverse"] else places:
         outputs = trace(graph, p["jaxpr"], [*consts, *carry, *(np.asarray(s)[k, ...] for s in sequences)])
         carry = outputs[: p["num_carry"]]
@@ -57,7 +57,7 @@ def scan(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
     return [*carry, *stacked]
 
 
-def while_loop(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+def while_loop(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
     """A loop, unrolled. Where its end depends on the state, it is to twice the rounds that the sample takes, and some:
     what is past the end is not taken, and a guard says whether the end was reached; if not, the step is plain.
     """
@@ -85,7 +85,7 @@ def while_loop(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[A
         rounds += 1
 
 
-def _ended(graph: Graph, going: int, carry: Any) -> Any:
+def _ended(graph: Graph, going: int, carry: Value) -> Value:
     """What a loop leaves, to be trusted where it was not `going` on."""
     over = graph.sub(graph.const(0.5), going)
     for node in carry.ravel():
@@ -95,7 +95,7 @@ def _ended(graph: Graph, going: int, carry: Any) -> Any:
     return carry
 
 
-def linear_solve(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+def linear_solve(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
     """A x = b by elimination in the graph; A is read off the linear map matvec."""
     lengths, jaxprs = p["const_lengths"], p["jaxprs"]
     consts = values[: lengths.matvec]
@@ -109,7 +109,7 @@ def linear_solve(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list
     return [np.array(solve(graph, rows, list(right[0].ravel()), guarded=True), dtype=object).reshape(shape)]
 
 
-def lu(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+def lu(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
     """P A = L U with the row order of the sample, for determinants; solves eliminate anew."""
     a = as_nodes(graph, values[0])
     shape = a.shape[:-2]
@@ -122,7 +122,7 @@ def lu(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
     return [packed, swaps, order]
 
 
-def triangular_solve(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> list[Any]:
+def triangular_solve(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
     """A x = b, or x A = b, with one triangle of A."""
     a, b = (as_nodes(graph, v) for v in values)
     if a.ndim != 2:
@@ -141,7 +141,7 @@ def triangular_solve(trace: Trace, graph: Graph, p: dict, values: list[Any]) -> 
     return [x.T if p["left_side"] else x]
 
 
-CONTROL: dict[str, Callable[[Trace, Graph, dict, list[Any]], list[Any]]] = {
+CONTROL: dict[str, Callable[[Trace, Graph, dict, list[Value]], list[Value]]] = {
     **dict.fromkeys(CALLS, call),
     "cond": cond,
     "scan": scan,

@@ -1,33 +1,33 @@
 """From a jaxpr to the scalar graph: each array becomes an array of node indices.
 
 The first primitive that is not understood raises Unsupported with its name, and the run then takes the plain path.
-Values that depend on no input are numbers (`known_values`).
+Values that depend on no input are numbers (`interpreter`).
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import Literal
+from jax import Array
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.control import CONTROL
-from discrete_hamel.compiler.reading.known_values import evaluated
+from discrete_hamel.compiler.reading.interpreter import evaluated
 from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY, BY_STATE
-from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, RULES, Nodes, as_nodes, symbolic
+from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, RULES, Nodes, Value, as_nodes, symbolic
 
 WITH_OWN_DERIVATIVE = ("custom_jvp_call", "custom_vjp_call")
 
 
-def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:
+def trace(graph: Graph, closed: ClosedJaxpr, arguments: list[Value]) -> list[Value]:
     """The outputs of a closed jaxpr for arguments that are node arrays or numbers."""
     jaxpr = closed.jaxpr
-    environment: dict[Any, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
+    environment: dict[object, Value] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
     environment.update(zip(jaxpr.invars, arguments, strict=True))
 
-    def read(v: Any) -> Any:
+    def read(v: object) -> Value:
         return np.asarray(v.val) if isinstance(v, Literal) else environment[v]
 
     for equation in _needed(jaxpr):
@@ -40,7 +40,7 @@ def trace(graph: Graph, closed: Any, arguments: list[Any]) -> list[Any]:
     return [read(v) for v in jaxpr.outvars]
 
 
-def _needed(jaxpr: Any) -> list[Any]:
+def _needed(jaxpr: Jaxpr) -> list:
     """The equations that the outputs depend on, and those that do something besides (a print), in order."""
     wanted, equations = {v for v in jaxpr.outvars if not isinstance(v, Literal)}, []
     for equation in reversed(jaxpr.eqns):
@@ -50,7 +50,7 @@ def _needed(jaxpr: Any) -> list[Any]:
     return equations[::-1]
 
 
-def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def apply(graph: Graph, equation: JaxprEqn, values: list[Value]) -> list[Value]:
     """What one equation of a jaxpr makes of its operands, node arrays or numbers."""
     name, parameters = equation.primitive.name, equation.params
     several = equation.primitive.multiple_results
@@ -73,7 +73,7 @@ def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
         return [move(graph, parameters, *operands)]
     if name in BY_STATE:
         return [BY_STATE[name](graph, parameters, as_nodes(graph, values[0]), *values[1:])]
-    whole = not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating)
+    whole = not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating)  # type: ignore[attr-defined]
     rule = QUOTIENTS.get(name) if whole and name in QUOTIENTS else RULES.get(name)
     if rule is None:
         why = " with a choice that depends on the state" if move is not None else ""
@@ -83,7 +83,7 @@ def apply(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     return [rule(graph, parameters, *(as_nodes(graph, v) for v in values))]
 
 
-def to_graph(graph: Graph, function: Callable, *arguments: Any) -> list[Nodes]:
+def to_graph(graph: Graph, function: Callable, *arguments: Array | np.ndarray) -> list[Nodes]:
     """The outputs of a JAX function, as node arrays; its arguments are pytrees of node arrays."""
     flat, tree = jax.tree.flatten(arguments)
     shapes = [jax.ShapeDtypeStruct(a.shape, jnp.result_type(float)) for a in flat]

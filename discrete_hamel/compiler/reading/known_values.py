@@ -4,12 +4,13 @@ JAX compiles each primitive that it evaluates, which for a few dozen small ones 
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import JaxprEqn
 
 from discrete_hamel.compiler.reading.movements import BY_NUMPY
+from discrete_hamel.compiler.reading.rules import Value
 
 OBJECTS_ONLY = ("pad",)
 
@@ -44,14 +45,14 @@ EXACT: dict[str, Callable] = {
 }
 
 
-def evaluated(equation: Any, values: list[Any]) -> list[Any]:
+def evaluated(equation: JaxprEqn, values: list[Value]) -> list[Value]:
     """The outputs of an equation whose operands are numbers."""
     name, several = equation.primitive.name, equation.primitive.multiple_results
     rule = EXACT.get(name) or (None if name in OBJECTS_ONLY else BY_NUMPY.get(name))
-    arrays = [np.asarray(v, i.aval.dtype) for v, i in zip(values, equation.invars, strict=True)]
+    arrays = [np.asarray(v, i.aval.dtype) for v, i in zip(values, equation.invars, strict=True)]  # type: ignore[attr-defined]
     if rule:
         result = rule(equation.params, *arrays)
     else:
         result = equation.primitive.bind(*map(jnp.asarray, arrays), **equation.params)
     outputs = zip(result if several else [result], equation.outvars, strict=True)
-    return [np.asarray(value, variable.aval.dtype) for value, variable in outputs]
+    return [np.asarray(value, variable.aval.dtype) for value, variable in outputs]  # type: ignore[attr-defined]

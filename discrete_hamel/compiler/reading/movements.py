@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from jax.lax import GatherScatterMode as Mode
 
-from discrete_hamel.compiler.graph.expressions import Unsupported
-from discrete_hamel.compiler.reading.rules import elementwise, picked, symbolic
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.reading.rules import Value, elementwise, picked, symbolic
 from discrete_hamel.compiler.reading.windows import gather, scattered
 
 Nodes = np.ndarray
@@ -31,7 +30,7 @@ def _pad(p: dict, a: Nodes, filling: Nodes) -> Nodes:
         int(low + n + high + max(n - 1, 0) * gap)
         for (low, high, gap), n in zip(p["padding_config"], a.shape, strict=True)
     ]
-    result = np.full([max(s, 0) for s in sizes], filling.item(), dtype=object)
+    result = np.full([max(s, 0) for s in sizes], filling.item(), dtype=a.dtype)
     into, kept = [], []
     for (low, _, gap), n, size in zip(p["padding_config"], a.shape, sizes, strict=True):
         places = low + (gap + 1) * np.arange(n)
@@ -66,47 +65,47 @@ BY_NUMPY: dict[str, Callable] = {
 }
 
 
-def _begin(shape: tuple[int, ...], sizes: tuple[int, ...], starts: tuple[Any, ...]) -> tuple[slice, ...]:
+def _begin(shape: tuple[int, ...], sizes: tuple[int, ...], starts: tuple[Value, ...]) -> tuple[slice, ...]:
     """A window of some size in an array, moved into it where it would leave it."""
     begins = [min(max(int(s), 0), n - size) for s, n, size in zip(starts, shape, sizes, strict=True)]
     return tuple(slice(b, b + size) for b, size in zip(begins, sizes, strict=True))
 
 
-def _dynamic_slice(graph: Any, p: dict, a: Nodes, *starts: Any) -> Nodes:
+def _dynamic_slice(graph: Graph, p: dict, a: Nodes, *starts: Value) -> Nodes:
     return a[_begin(a.shape, p["slice_sizes"], starts)]
 
 
-def _dynamic_update_slice(graph: Any, p: dict, a: Nodes, update: Nodes, *starts: Any) -> Nodes:
+def _dynamic_update_slice(graph: Graph, p: dict, a: Nodes, update: Nodes, *starts: Value) -> Nodes:
     result = a.copy()
     result[_begin(a.shape, update.shape, starts)] = update
     return result
 
 
-def _select(graph: Any, p: dict, which: Any, *cases: Nodes) -> Nodes:
+def _select(graph: Graph, p: dict, which: Value, *cases: Nodes) -> Nodes:
     which = np.broadcast_to(np.asarray(which).astype(int), cases[0].shape)
     return np.take_along_axis(np.stack(cases), which[None], axis=0)[0, ...]  # an array, if one of no axes
 
 
-def _gather(graph: Any, p: dict, a: Nodes, indices: Any) -> Nodes:
+def _gather(graph: Graph, p: dict, a: Nodes, indices: Value) -> Nodes:
     filling = p.get("fill_value")
     return gather(p, a, np.asarray(indices), graph.const(float("nan") if filling is None else filling))
 
 
-def _scatter(graph: Any, p: dict, a: Nodes, indices: Any, updates: Nodes) -> Nodes:
+def _scatter(graph: Graph, p: dict, a: Nodes, indices: Value, updates: Nodes) -> Nodes:
     result = a.copy()
     for place, update in scattered(p, a.shape, np.asarray(indices), updates):
         result[place] = update
     return result
 
 
-def _scatter_add(graph: Any, p: dict, a: Nodes, indices: Any, updates: Nodes) -> Nodes:
+def _scatter_add(graph: Graph, p: dict, a: Nodes, indices: Value, updates: Nodes) -> Nodes:
     result = a.copy()
     for place, update in scattered(p, a.shape, np.asarray(indices), updates):
         result[place] = graph.add(result[place], update)
     return result
 
 
-def _sliced(graph: Any, p: dict, a: Nodes, *starts: Any) -> Nodes:
+def _sliced(graph: Graph, p: dict, a: Nodes, *starts: Value) -> Nodes:
     """A window that begins where the state says: one of all there are."""
     for i, start in enumerate(starts):
         if symbolic(start):
@@ -116,7 +115,7 @@ def _sliced(graph: Any, p: dict, a: Nodes, *starts: Any) -> Nodes:
     return _dynamic_slice(graph, p, a, *starts)
 
 
-def _gathered(graph: Any, p: dict, a: Nodes, indices: Any) -> Nodes:
+def _gathered(graph: Graph, p: dict, a: Nodes, indices: Value) -> Nodes:
     """Entries of a table, along one axis, at places that the state says."""
     d = p["dimension_numbers"]
     if len(d.start_index_map) != 1:
@@ -136,7 +135,7 @@ def _gathered(graph: Any, p: dict, a: Nodes, indices: Any) -> Nodes:
     return elementwise(lambda truth, x: graph.select(truth, x, filling), inside, found)
 
 
-def _in_reach(graph: Any, which: int, *cases: int) -> int:
+def _in_reach(graph: Graph, which: int, *cases: int) -> int:
     """The case of a whole number, moved to where there is one."""
     if len(cases) == 1:
         return cases[0]

@@ -1,7 +1,6 @@
 """What each arithmetic primitive of JAX is in the graph, on arrays of nodes."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,10 @@ def elementwise(function: Callable, *arrays: Nodes) -> Nodes:
     return result if isinstance(result, np.ndarray) else np.array(result, dtype=object)
 
 
-def as_nodes(graph: Graph, value: Any) -> Nodes:
+Value = np.ndarray  # of nodes, or of numbers that are known
+
+
+def as_nodes(graph: Graph, value: Value) -> Nodes:
     """Numbers as constants; arrays of nodes as they are."""
     if symbolic(value):
         return value
@@ -30,7 +32,7 @@ def as_nodes(graph: Graph, value: Any) -> Nodes:
     return nodes[places].reshape(value.shape)
 
 
-def symbolic(value: Any) -> bool:
+def symbolic(value: object) -> bool:
     """Whether a value is an array of nodes, and not of numbers."""
     return isinstance(value, np.ndarray) and value.dtype == object
 

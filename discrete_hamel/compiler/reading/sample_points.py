@@ -5,18 +5,23 @@ Only the order of pivots comes from it, and whether that serves is watched in ev
 
 import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.scheme import Scheme
 
 STEP = 0.05
 
 
-def sample_points(system: Any, scheme: Any, q: Any, xi: Any, h: Any, count: int = 3) -> Any:
+def sample_points(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, count: int = 3) -> Iterator[tuple]:
     """Up to `count` of (system, scheme, state, h), without tracers; those that a system offers as its sample first."""
     for k in range(count):
         draw = np.random.default_rng(k)
@@ -28,11 +33,11 @@ def sample_points(system: Any, scheme: Any, q: Any, xi: Any, h: Any, count: int 
         yield mechanics, rule, rule.start(mechanics, place, velocity, length), length
 
 
-def _traced(leaf: Any) -> bool:
+def _traced(leaf: object) -> bool:
     return isinstance(leaf, jax.core.Tracer)
 
 
-def _number(leaf: Any, draw: Any, offered: Any = None) -> Any:
+def _number(leaf: Array, draw: np.random.Generator, offered: ArrayLike | None = None) -> Array:
     """The leaf, or if it is traced, what is offered, or numbers of size one."""
     if not _traced(leaf):
         return leaf
@@ -41,7 +46,7 @@ def _number(leaf: Any, draw: Any, offered: Any = None) -> Any:
     return jnp.asarray(draw.uniform(0.5, 1.5, leaf.shape), leaf.dtype)
 
 
-def _defaults(tree: Any, draw: Any) -> Any:
+def _defaults(tree: PyTree, draw: np.random.Generator) -> Any:
     """The tree with defaults of its class for what is traced, or numbers of size one."""
     if dataclasses.is_dataclass(tree):
         known = {f.name: f.default for f in dataclasses.fields(tree) if isinstance(f.default, int | float)}

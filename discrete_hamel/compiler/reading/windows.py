@@ -4,7 +4,7 @@ Each row of `indices` is where a window of the operand begins. A window that lea
 nowhere, as the mode says; where the mode promises that there is none, XLA gathers what is moved and scatters nothing.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jax.lax import GatherScatterMode as Mode
@@ -42,7 +42,7 @@ def _windows(
     return Windows(tuple(starts[..., axis] + offsets[axis] for axis in range(len(shape))), inside)
 
 
-def gather(p: dict, operand: np.ndarray, indices: np.ndarray, filling: Any) -> np.ndarray:
+def gather(p: dict, operand: np.ndarray, indices: np.ndarray, filling: float) -> np.ndarray:
     """The windows side by side, those outside the operand full of `filling`."""
     d, rank = p["dimension_numbers"], operand.ndim
     dropped = (*d.collapsed_slice_dims, *d.operand_batching_dims)
@@ -54,7 +54,7 @@ def gather(p: dict, operand: np.ndarray, indices: np.ndarray, filling: Any) -> n
     return np.moveaxis(found, range(rows, found.ndim), d.offset_dims)
 
 
-def scattered(p: dict, shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray) -> list[tuple[tuple, Any]]:
+def scattered(p: dict, shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray) -> list[tuple[tuple, int]]:
     """Where in an operand of that shape each of the updates goes, in order; those that go nowhere are left out."""
     d = p["dimension_numbers"]
     dropped = (*d.inserted_window_dims, *d.operand_batching_dims)

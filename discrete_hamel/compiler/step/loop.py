@@ -1,5 +1,6 @@
 """A chunk of steps as one native kernel: scalar state in, rows of numbers out, and arrays made of these afterwards."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 
 def chunk(
@@ -22,11 +23,11 @@ def chunk(
     length: int,
     system: System,
     scheme: Scheme,
-    state: Any,
+    state: State,
     h: Array,
-    intervals: Any,
-    every: Any,
-) -> tuple[Any, int, bool, tuple]:
+    intervals: Array | int,
+    every: Array | int,
+) -> tuple[State, int, bool, tuple]:
     """Up to `intervals` intervals of `every` steps by the compiled step: the last node's state, how many were done,
     whether the end was reached, and what was saved. An interval in which a step fails here may still be done by the
     plain path.
@@ -37,12 +38,12 @@ def chunk(
     final, ended, rows, nodal_xi = _compiled(stepper)(*given)
     whole, good = np.asarray(ended).tolist()
     nodes, xi, xi_mid, residual, iterations = stepper.row.parts(np.asarray(rows), stepper.shape, nodal_xi)
-    solves: tuple[Any, ...] = np.ones(length, bool), iterations, residual
+    solves: tuple = np.ones(length, bool), iterations, residual
     return final, whole, bool(good), (nodes.q, nodes.p, xi, xi_mid, Report(*solves))
 
 
 def _steps(
-    stepper: Stepper | StageStepper, length: int, parameters: Any, state: Any, intervals: Array, every: Array
+    stepper: Stepper | StageStepper, length: int, parameters: Any, state: State, intervals: Array, every: Array
 ) -> tuple[Any, Array, Array, Any]:
     loop = partial(_loop, stepper)
     numbers, lengths = stepper.given(*parameters)
@@ -68,18 +69,18 @@ def _steps(
 
 # The fusion pass copies cheap operations into all who use them, which beyond some size costs more than it saves. There
 # LLVM's highest level takes a third more of the seconds of a first call, for steps that are a twentieth faster.
-LARGE: dict[str, Any] = {"xla_disable_hlo_passes": "fusion", "xla_backend_optimization_level": 1}
+LARGE: dict[str, bool | int | str] = {"xla_disable_hlo_passes": "fusion", "xla_backend_optimization_level": 1}
 _steps_fused = partial(jax.jit, static_argnums=(0, 1))(_steps)
 _steps_unfused = partial(jax.jit, static_argnums=(0, 1), compiler_options=LARGE)(_steps)
 
 
-def _compiled(stepper: Stepper | StageStepper) -> Any:
+def _compiled(stepper: Stepper | StageStepper) -> Callable:
     return _steps_fused if stepper.fused else _steps_unfused
 
 
 def _loop(
     stepper: Stepper | StageStepper,
-    parameters: list[Array],
+    parameters: Any,
     lengths: Any,
     begin: list[Array],
     rows: Array,

@@ -7,9 +7,11 @@ not, the step is not trusted, and the plain path takes it.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
+from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, lowered
@@ -18,7 +20,7 @@ from discrete_hamel.compiler.simplifying.reduction import TERMS, in_the_others, 
 from discrete_hamel.compiler.step.roots import Root
 
 
-def near(dtype: Any) -> float:
+def near(dtype: np.dtype | type) -> float:
     """The |d| up to which what is left out, d^5 / 120, is a fiftieth of a rounding."""
     return float(2.4 * jnp.finfo(dtype).eps) ** (1 / 5)
 
@@ -47,7 +49,9 @@ def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
     return found
 
 
-def turned(graph: Graph, angles: list[Angle], seen: list[Any], known: Mapping[int, Any]) -> tuple[dict[int, Any], Any]:
+def turned(
+    graph: Graph, angles: list[Angle], seen: list[Array], known: Mapping[int, Array]
+) -> tuple[dict[int, Array], Array]:
     """The values by node of sines and cosines at the root, where all else is `known`; and whether they can be trusted.
 
     `seen` are the values of the angles' nodes in the last iteration, one after another.

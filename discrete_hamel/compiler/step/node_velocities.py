@@ -1,7 +1,6 @@
 """xi at a node from q and p there: the Legendre inverse mu(q, xi)^D = p, and the slip xi^U = b(q)."""
 
 from functools import reduce
-from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -16,7 +15,7 @@ from discrete_hamel.compiler.step.roots import Root, Scalars, Values
 from discrete_hamel.compiler.step.sincos import REACH
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 FEW = 16  # operations that cost less than to look at a node again
 
@@ -24,7 +23,7 @@ FEW = 16  # operations that cost less than to look at a node again
 class NodeVelocity:
     """The Legendre inverse as scalar code, in a graph of its own; `scheme.nodal` says that xi^D is known already."""
 
-    def __init__(self, system: System, state: Any, scheme: Scheme) -> None:
+    def __init__(self, system: System, state: State, scheme: Scheme) -> None:
         self.graph = graph = Graph()
         (mechanics, rule), self.parameters = inputs_like(graph, (system, scheme))
         q, self.q = inputs_like(graph, state.q)
@@ -81,7 +80,7 @@ class NodeVelocity:
         whole, guards = lax.cond(near, lambda: found(True), lambda: found(False)) if within else found(True)
         return whole, reduce(jnp.bitwise_and, guards) if guards else None
 
-    def _at_root(self, known: Values, free: Scalars, polynomials: bool) -> dict[int, Any]:
+    def _at_root(self, known: Values, free: Scalars, polynomials: bool) -> dict[int, Array]:
         """The values by node where the momenta are p, from one correction of `free`."""
         root, graph = self.root, self.graph
         guess = dict(zip(root.unknowns, (free[i] for i in root.places), strict=True))

@@ -6,10 +6,10 @@ jit, in a marked function: `lowering.one_kernel`) is not fused into others, so s
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph
@@ -87,7 +87,7 @@ def _kept(graph: Graph, outputs: list[int], wide: list[int]) -> list[int]:
     return kept
 
 
-def _evaluated(graph: Graph, index: int, known: Mapping[int, Array], kind: Any) -> Array:
+def _evaluated(graph: Graph, index: int, known: Mapping[int, Array], kind: np.dtype) -> Array:
     """A node from those known, in a loop of its own."""
     order = [i for i in graph.needed([index], given=known) if i not in known]
     given = sorted({a for i in order for a in graph.operands(i) if a in known and graph.value(a) is None})

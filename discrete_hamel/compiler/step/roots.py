@@ -1,7 +1,6 @@
 """The root of a residual in the graph: Newton's iteration with the solve unrolled, the same as the plain path's."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -19,9 +18,9 @@ TWICE = 300  # operations up to which the first iteration is written out before 
 SMALL = 8  # unknowns, up to which sums as further ones do not pay
 MANY = 20  # sums an unknown, beyond which they are of a solve inside the residual, and eliminating them is its own work
 LARGE = 12  # unknowns, from which on the dense solve would only take longer to write down
-Scalars = list[Any]
+Scalars = list[Array]
 Found = tuple[Scalars, Array, Array, Scalars]  # z, whether it converged, the iterations, what was watched in the last
-Values = Mapping[int, Any]
+Values = Mapping[int, Array]
 Cost = Callable[[Graph, list[int], list[int]], float]  # of outputs, from variables
 
 
@@ -46,10 +45,11 @@ class Root:
         self.graph, self.levels, self.negligible, self.cost = graph, [*known, unknowns], negligible, cost
         self.unknowns, self.formulas, rows = unknowns, [], residual
         if residual:
-            self.correction = self._correction(residual, unknowns)
             fewer, remaining, formulas = reduced(graph, residual, unknowns, places)
+            surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
             shorter = self._correction(fewer, remaining)
-            if remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
+            self.correction = shorter if surely else self._correction(residual, unknowns)
+            if surely or remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
                 self.unknowns, self.correction, rows = remaining, shorter, fewer
                 right = regrouped(graph, [f for _, f in formulas], self.levels)
                 self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
@@ -78,7 +78,7 @@ class Root:
         """What is evaluated on the way to the root and to the eliminated unknowns."""
         return [*self.correction, *(f for _, f in self.formulas)]
 
-    def all_unknowns(self, known: Values, z: Scalars) -> dict[int, Any]:
+    def all_unknowns(self, known: Values, z: Scalars) -> dict[int, Array]:
         """The values of z and of the eliminated unknowns, by node."""
         values = {**known, **dict(zip(self.unknowns, z, strict=True))}
         for unknown, formula in reversed(self.formulas):
@@ -133,5 +133,5 @@ class Root:
         return list(root), done & sane(size), count, list(seen)
 
 
-def _size(numbers: Sequence[Any]) -> Any:
+def _size(numbers: Sequence[Array]) -> Array:
     return sum((jnp.abs(x) for x in numbers[1:]), start=jnp.abs(numbers[0]))

@@ -8,9 +8,8 @@ is stopped, a sign, a rule of the user's own). They vanish to the rounding of th
 are what that is measured by, however much of them cancels.   Higham, ASNA (2002), 3.1
 """
 
-from typing import Any
-
 import jax.numpy as jnp
+from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.mechanics.newton import noise
@@ -34,7 +33,7 @@ def _several(graph: Graph, index: int) -> bool:
     return graph.nodes[index][0] in ("add", "sub")
 
 
-def allowed(residual: Any, size: Any, negligible: float) -> Any:
+def allowed(residual: Array, size: Array, negligible: float) -> Array:
     """Whether a row's residual is round-off of terms of this size; of scalars, or lanes of them."""
     number = jnp.finfo(size.dtype)
     return jnp.abs(residual) <= noise(negligible) * number.eps * (size + number.tiny**0.25)

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 
 class Row:
@@ -23,7 +23,7 @@ class Row:
         self.rest = size + len(self.own)
         self.width = self.rest + nodal * self.n + 2
 
-    def written(self, rows: Any, k: Any, new: list[Any], recorded: list[Any], most: Any) -> Any:
+    def written(self, rows: Array, k: Array, new: list[Array], recorded: list[Array], most: Array) -> Array:
         """Rows with the k-th that of a step: `Stepper.__call__`'s state and record, and the most iterations so far.
 
         Number by number: a row put together first would go through memory once more.
@@ -33,7 +33,7 @@ class Row:
             rows = lax.dynamic_update_slice(rows, number[None, None], (k, jnp.full_like(k, column)))
         return rows
 
-    def parts(self, rows: np.ndarray, shape: Any, nodal_xi: Any) -> tuple[Any, ...]:
+    def parts(self, rows: np.ndarray, shape: tuple[int, ...], nodal_xi: np.ndarray) -> tuple[Any, ...]:
         """The nodes, and of the intervals: nodal xi, xi, the norm of the residual, the iterations."""
         leaves, structure = jax.tree.flatten(shape)
         first, nodes = 0, []

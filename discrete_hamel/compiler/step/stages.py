@@ -10,8 +10,8 @@ not trusted, and where a run would not (`settles`), Newton's iteration takes it.
 VIII.6.1
 """
 
+from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +32,7 @@ from discrete_hamel.mechanics.newton import MAX_ITERATIONS, NEGLIGIBLE, SMALL, s
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import Gauss, collocation
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 FEWEST = 3  # stages; for fewer Newton's iteration is as fast
 LARGEST = 2000  # operations a sweep; beyond, compiling takes longer than a minute
@@ -48,7 +48,7 @@ class StageStepper:
 
     composed, fused, run = False, True, None
 
-    def __init__(self, system: System, scheme: Scheme, state: Any, h: Array) -> None:  # noqa: ARG002  # as `Stepper`
+    def __init__(self, system: System, scheme: Scheme, state: State, h: Array) -> None:  # noqa: ARG002  # as `Stepper`
         if type(scheme) is not Gauss or scheme.stages < FEWEST or isinstance(system, NonlinearSystem):
             raise Unsupported(f"{type(scheme).__name__} has no stages to sweep over")
         if not one_kernel_works():
@@ -108,11 +108,11 @@ class StageStepper:
         sizes = [jnp.abs(x) + jnp.abs(h * slope) for x, slope in zip(node, first, strict=True)]
         weights = [h * units(size, sum(sizes[1:], start=sizes[0])) for size in sizes]
 
-        def values(slopes: Any) -> dict[int, Any]:
+        def values(slopes: Sequence[Array]) -> dict[int, Array]:
             moved = [_moved(x, h, columns, slope) for x, slope in zip(node, slopes, strict=True)]
             return known | dict(zip(self.node, moved, strict=True))
 
-        def side_by_side(outputs: list[int], values: dict[int, Any]) -> list[Array]:
+        def side_by_side(outputs: list[int], values: dict[int, Array]) -> list[Array]:
             found = over_lanes(self.graph, outputs, values)
             return [x if x.ndim else self._spread(o, x, b) for o, x in zip(outputs, found, strict=True)]
 

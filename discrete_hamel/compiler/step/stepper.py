@@ -21,7 +21,7 @@ from discrete_hamel.compiler.step.roots import Cost, Root, Scalars, Values
 from discrete_hamel.compiler.step.rounding import allowed, terms
 from discrete_hamel.compiler.step.rows import Row
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 FUSED = 300  # operations an iteration up to which XLA's fusion pass helps: by a fifth; beyond, it can cost fivefold
 LARGEST = 5000  # operations an iteration; beyond, compiling takes many seconds
@@ -46,7 +46,7 @@ class Stepper:
     """
 
     def __init__(
-        self, system: System, scheme: Scheme, state: Any, h: Array, cost: Cost = cycles, most: int = LARGEST
+        self, system: System, scheme: Scheme, state: State, h: Array, cost: Cost = cycles, most: int = LARGEST
     ) -> None:
         self.run: Any = None  # its machine code, where there is some
         parts = scheme.substeps(h)
@@ -149,7 +149,7 @@ class Stepper:
         good = reduce(lax.bitwise_and, [g > 0 for g in guards], converged)
         return after, [*xi, *nodal, norm], good, count
 
-    def solved(self, known: Values) -> tuple[dict[int, Any], Array, Array, Scalars]:
+    def solved(self, known: Values) -> tuple[dict[int, Array], Array, Array, Scalars]:
         """The values by node at the root of the step's residual, whether it was found, the iterations, and what is left
         of the residual, which decides.
         """

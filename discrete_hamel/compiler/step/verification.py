@@ -9,8 +9,9 @@ what is read rightly agrees to eps of that; the line is drawn at eps^(2/3), a th
 roots found in different ways agree to eps times a condition number; there it is eps^(1/3).
 """
 
+import operator
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,55 +20,69 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Interval, Scheme, State
 
 STEPS = 3
-NUMBERS: dict[str, Any] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative,
+NUMBERS: dict[str, Callable] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": np.divide, "neg": operator.neg,
     "select": lambda truth, a, b: a if truth != 0 else b,
     **{name: entry[0] for name, entry in (*UNARY.items(), *BINARY.items())},
 }  # fmt: skip
-QUICK: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+QUICK: dict[str, int | bool] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
+def program(graph: Graph, outputs: Sequence[int], given: Iterable[int]) -> Callable[[Mapping[int, float]], np.ndarray]:
+    """The outputs by NumPy, as a function of the values of some nodes."""
+    known = set(given)
+    order = [i for i in graph.needed(outputs, given=known) if i not in known]
+    fixed = {i: number for i in order if (number := graph.value(i)) is not None}
+    steps = [(i, NUMBERS[graph.nodes[i][0]], graph.operands(i)) for i in order if i not in fixed]
+
+    def evaluate(values: Mapping[int, float]) -> np.ndarray:
+        found = {**fixed, **values}
+        with np.errstate(all="ignore"):
+            for index, operation, operands in steps:
+                found[index] = operation(*[found[a] for a in operands])
+        return np.array([found[o] for o in outputs], float)
+
+    return evaluate
 
 
 def evaluated(graph: Graph, outputs: Sequence[int], given: Mapping[int, float]) -> np.ndarray:
     """The outputs by NumPy, from the values of some nodes."""
-    values = dict(given)
-    for index in graph.needed(outputs, given=values):
-        if index not in values:
-            number = graph.value(index)
-            operands = [values[a] for a in graph.operands(index)]
-            values[index] = NUMBERS[graph.nodes[index][0]](*operands) if number is None else number
-    return np.array([values[o] for o in outputs], float)
+    return program(graph, outputs, given)(given)
 
 
 def root_of(stepper: Stepper, known: Mapping[int, float]) -> np.ndarray | None:
     """z at which the graph's rows vanish, in the order of the scheme's unknowns; None where Newton's method fails."""
     graph, root = stepper.graph, stepper.root
-    z = evaluated(graph, [stepper.guess[i] for i in root.places], known)
+    z = program(graph, [stepper.guess[i] for i in root.places], known)(known)
+    corrected = program(graph, root.correction, [*known, *root.unknowns])
     for _ in range(MAX_ITERATIONS):
-        correction = evaluated(graph, root.correction, {**known, **dict(zip(root.unknowns, z, strict=True))})
+        correction = corrected({**known, **dict(zip(root.unknowns, z.tolist(), strict=True))})
         z = z + correction
         if not np.all(np.isfinite(z)):
             return None
         if np.all(np.abs(correction) <= 8 * np.finfo(float).eps * np.sum(np.abs(z))):
-            values = {**known, **dict(zip(root.unknowns, z, strict=True))}
+            values = {**known, **dict(zip(root.unknowns, z.tolist(), strict=True))}
             for unknown, formula in reversed(root.formulas):
-                values[unknown] = float(evaluated(graph, [formula], values)[0])
+                values[unknown] = float(program(graph, [formula], values)(values)[0])
             return np.array([values[u] for u in stepper.unknowns])
     return None
 
 
 def difference(
-    stepper: Any, system: System, scheme: Scheme, state: Any, h: Array, made: tuple[Any, Any, Any] | None = None
+    stepper: Stepper | StageStepper, system: System, scheme: Scheme, state: State, h: Array, made: Any = None
 ) -> str:
     """What differs in the first steps from `state` on; nothing if nothing does.
 
@@ -96,11 +111,11 @@ def difference(
     return ""
 
 
-def _step(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tuple[str, Any, Array, Any]:
+def _step(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> tuple[str, State, Array, Array | None]:
     """What differs if z is no root of the scheme's residual; the next state, the interval's xi; how far both move."""
     residual, (after, xi) = _defined(system, scheme, state, h, z)
     scales: Any = 0.0
-    slack: Any = None
+    slack: Array | None = None
     share = _third(z)
     for seed in (0, 1):  # with the state and without it: what moves alike may cancel
         random = np.random.default_rng(seed)
@@ -116,8 +131,8 @@ def _step(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tup
     return "", after, xi, slack
 
 
-@partial(jax.jit, compiler_options=QUICK)
-def _defined(system: System, scheme: Scheme, state: Any, h: Array, z: Array) -> tuple[Array, Any]:
+@interpreted
+def _defined(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> tuple[Array, tuple]:
     return scheme.residual(system, state, h, z), scheme.advance(system, state, h, z)
 
 
@@ -125,10 +140,10 @@ def _third(like: Array) -> float:
     return float(jnp.finfo(like.dtype).eps) ** (1 / 3)
 
 
-def _moved(random: np.random.Generator, share: float, *arrays: Any) -> list[Any]:
+def _moved(random: np.random.Generator, share: float, *arrays: PyTree) -> list[Array]:
     """All numbers moved by a share of their size, or of a little of the others'."""
 
-    def move(leaf: Any) -> Any:
+    def move(leaf: Array) -> Array:
         a = np.asarray(leaf)
         size = np.abs(a) + 1e-3 * (np.mean(np.abs(a)) or 1.0) if a.size else a
         return jnp.asarray(a + share * size * random.choice([-1.0, 1.0], a.shape), a.dtype)
@@ -136,7 +151,7 @@ def _moved(random: np.random.Generator, share: float, *arrays: Any) -> list[Any]
     return [jax.tree.map(move, array) for array in arrays]
 
 
-def _unlike(made: tuple[Any, Any, Any], k: int, state: Any, xi: Array, slack: Any) -> str:
+def _unlike(made: tuple, k: int, state: State, xi: Array, slack: Any) -> str:
     """What of a kernel's step is not what the scheme makes of it."""
     nodes, _, intervals = made
     pairs = [(name, nodes[name], getattr(state, name), getattr(slack[0], name)) for name in nodes]
@@ -149,7 +164,7 @@ def _unlike(made: tuple[Any, Any, Any], k: int, state: Any, xi: Array, slack: An
     return ""
 
 
-def _of_sweeps(system: System, scheme: Scheme, state: Any, h: Array, made: Any) -> str:
+def _of_sweeps(system: System, scheme: Scheme, state: State, h: Array, made: Any) -> str:
     """The same of a kernel without a graph of the scheme's residual, against the scheme's own step."""
     for k in range(len(made[1])):
         state, interval = _plain_step(system, scheme, state, h)
@@ -172,11 +187,11 @@ def refused(system: System, scheme: Scheme, unlike: str) -> str:
 
 
 @partial(jax.jit, compiler_options=QUICK)
-def _plain_step(system: System, scheme: Scheme, state: Any, h: Array) -> tuple[Any, Any]:
+def _plain_step(system: System, scheme: Scheme, state: State, h: Array) -> tuple[State, Interval]:
     return scheme.step(system, state, h)
 
 
-def _not_at_node(system: System, state: Any, xi: Any) -> str:
+def _not_at_node(system: System, state: State, xi: Array) -> str:
     """Whether mu(q, xi)^D = p does not hold at a node, or xi leaves D."""
     free, whole = xi[: system.rank], jnp.asarray(xi)
     momentum, full = _at_node(system, state.q, jnp.asarray(free))
@@ -190,6 +205,6 @@ def _not_at_node(system: System, state: Any, xi: Any) -> str:
     return "" if apart <= share * (1e-3 + np.max(np.abs(whole), initial=0.0)) else "xi is not in D"
 
 
-@partial(jax.jit, compiler_options=QUICK)
+@interpreted
 def _at_node(system: System, q: Array, free: Array) -> tuple[Array, Array]:
     return hamel.balance(system, q, free)[0], hamel.full(system, q, free)

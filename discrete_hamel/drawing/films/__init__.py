@@ -9,14 +9,19 @@ A system is drawn by its method `shapes(q)`, which returns arrays of points of t
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.arrays import PathLike
 from discrete_hamel._support.console import Progress
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.films.scenes import scene, shapes_of
 from discrete_hamel.drawing.films.timing import frames, refuse_length
 from discrete_hamel.runs.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["film", "picture", "refuse_length", "shapes_of", "writer"]
 
@@ -25,7 +30,7 @@ ENDINGS = (".gif", ".html", ".mp4")
 
 def film(
     trajectory: Trajectory,
-    path: Any,
+    path: PathLike,
     *,
     seconds: float | None = None,
     frames_a_second: float = 25.0,
@@ -34,8 +39,9 @@ def film(
 ) -> Path:
     """Write the motion to a file .gif, .html or .mp4, in real time or within `seconds`; returns its path.
 
-    The axes stay the same through the film. Each frame is the node nearest to its time: a step shorter than a frame is
-    passed over, a longer one stands still. A film that takes longer than a second to write shows its progress.
+    `frames_a_second` and `dots_per_inch` say how smooth and how large. The axes stay the same through the film. Each
+    frame is the node nearest to its time: a step shorter than a frame is passed over, a longer one stands still. A film
+    that takes longer than a second to write shows its progress.
     """
     path = Path(path)
     write = writer(path)
@@ -45,8 +51,8 @@ def film(
     return path
 
 
-def picture(trajectory: Trajectory, *, node: int = -1, dots_per_inch: float = 100.0) -> Any:
-    """A figure of the body at one node, the last by default, with the traces that lead there."""
+def picture(trajectory: Trajectory, *, node: int = -1, dots_per_inch: float = 100.0) -> "Figure":
+    """A figure of the body at one node, the last by default, with the traces that lead there, in `dots_per_inch`."""
     from discrete_hamel.drawing.films.painter import Painter
 
     last = range(len(trajectory))[node]
@@ -62,9 +68,9 @@ def writer(path: Path) -> Callable[..., None]:
 
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise ValueError(f"a film is a file {', '.join(ENDINGS)}; {path.name!r} ends in {ending or 'nothing'}.")
+        raise InputError(f"a film is a file {', '.join(ENDINGS)}; {path.name!r} ends in {ending or 'nothing'}.")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
+        raise InputError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
     if ending == ".html":
         return player.html
     plots.style()  # says so where matplotlib is missing

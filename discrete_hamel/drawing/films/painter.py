@@ -1,12 +1,16 @@
 """Frames of a scene as pictures, by Matplotlib: the still parts are painted once, the moving ones at each frame."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discrete_hamel.drawing.films.pieces import Piece
 from discrete_hamel.drawing.films.scenes import RULED, Scene
 from discrete_hamel.drawing.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
 
 WIDTH, BAND = 6.4, 0.42  # inches: the picture, and the band above it for words
 
@@ -23,7 +27,7 @@ class Painter:
             height = WIDTH * (top - bottom) / (right - left)
             whole = 2 * round((height + BAND) * dots_per_inch / 2) / dots_per_inch  # in even numbers of dots, for video
             self.scene = scene
-            self.figure: Any = Figure(figsize=(WIDTH, whole), dpi=dots_per_inch)
+            self.figure = Figure(figsize=(WIDTH, whole), dpi=dots_per_inch)
             self.figure.set_layout_engine("none")
             self.canvas = FigureCanvasAgg(self.figure)
             self.axes = self.figure.add_axes((0, 0, 1, height / whole), xlim=(left, right), ylim=(bottom, top))
@@ -37,19 +41,20 @@ class Painter:
             self.canvas.draw()
             self.still = self.canvas.copy_from_bbox(self.figure.bbox)
             self.caption = caption
-            self.moving: Any = None
+            self.moving: PolyCollection | None = None
 
-    def _label(self, place: Any, text: str) -> None:
+    def _label(self, place: tuple[float, float], text: str) -> None:
         if np.any(np.isnan(place)):  # in the corner
             self.axes.text(0.985, 0.02, text, transform=self.axes.transAxes, ha="right", color=RULED, fontsize=8)
         else:
             self.axes.text(place[0], place[1], text, color=RULED, fontsize=8, va="bottom")
 
-    def show(self, frame: int) -> Any:
+    def show(self, frame: int) -> "Figure":
         """The figure, as it is at a frame."""
         if self.moving is not None:
             self.moving.remove()
-        self.moving = self.axes.add_collection(_collection(self.scene.moving(frame)), autolim=False)
+        self.moving = _collection(self.scene.moving(frame))
+        self.axes.add_collection(self.moving, autolim=False)
         self.caption.set_text(self.scene.captions[frame])
         return self.figure
 
@@ -57,12 +62,12 @@ class Painter:
         """The picture at a frame."""
         self.show(frame)
         self.canvas.restore_region(self.still)
-        self.axes.draw_artist(self.moving)
+        self.axes.draw_artist(self.moving)  # type: ignore[arg-type]  # set by `show`
         self.figure.draw_artist(self.caption)
         return np.asarray(self.canvas.buffer_rgba())[:, :, :3].copy()
 
 
-def _collection(pieces: list[Piece]) -> Any:
+def _collection(pieces: list[Piece]) -> "PolyCollection":
     from matplotlib.collections import PolyCollection
 
     return PolyCollection(

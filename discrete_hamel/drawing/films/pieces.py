@@ -1,10 +1,11 @@
 """From a system's shapes to pieces of a picture: polygons and lines, each with its distance from the eye."""
 
 from functools import cache, singledispatch
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from discrete_hamel.drawing.films.cameras import Camera, FromAbove
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, ORANGE, VERMILLION
 from discrete_hamel.systems._blocks.outlines import (
     Blade,
@@ -36,7 +37,7 @@ class Piece(NamedTuple):
 class Eye(NamedTuple):
     """What drawing needs to know of the scene: its camera, and its size in the picture."""
 
-    camera: Any
+    camera: Camera | FromAbove
     size: float
 
 
@@ -47,50 +48,50 @@ BELOW, MIDDLE, ABOVE, TOP = 3.0, 2.0, 1.0, 0.0
 
 
 @singledispatch
-def placed(shape: np.ndarray, eye: Eye) -> list[Placed]:
+def place(shape: np.ndarray, eye: Eye) -> list[Placed]:
     """The pieces of one shape; a plain array is a polyline."""
     return line(shape, eye, BLACK, 1.3, MIDDLE)
 
 
-@placed.register
+@place.register
 def _solid(shape: Solid, eye: Eye) -> list[Placed]:
     points, depth = eye.camera.view(shape)
     return [(float(depth.mean()) + BELOW * (shape.shape[1] == 2), Piece(points, PLATE, BLUE, 1.2))]
 
 
-@placed.register
+@place.register
 def _load(shape: Load, eye: Eye) -> list[Placed]:
     points, depth = eye.camera.view(shape)
     return [(float(depth.mean()) + TOP * (shape.shape[1] == 2), Piece(points, ORANGE, BLACK, 0.8))]
 
 
-@placed.register
+@place.register
 def _blade(shape: Blade, eye: Eye) -> list[Placed]:
     return line(shape, eye, BLACK, 3.2, ABOVE)
 
 
-@placed.register
+@place.register
 def _rod(shape: Rod, eye: Eye) -> list[Placed]:
     bobs = [bob for point in shape[1:] for bob in ball(point, eye, BLUE, 0.014)]
     return line(shape, eye, BLACK, 1.5, MIDDLE) + ball(shape[0], eye, GREY, 0.006) + bobs
 
 
-@placed.register
+@place.register
 def _point(shape: Point, eye: Eye) -> list[Placed]:
     return ball(shape[0], eye, VERMILLION, 0.009)
 
 
-@placed.register
+@place.register
 def _contact(shape: Contact, eye: Eye) -> list[Placed]:
     return ball(shape[0], eye, VERMILLION, 0.007)
 
 
-@placed.register
-def _fixed(shape: Fixed, eye: Eye) -> list[Placed]:  # noqa: ARG001  # drawn once for all frames: see scenes.py
+@place.register
+def _place_fixed(shape: Fixed, eye: Eye) -> list[Placed]:  # noqa: ARG001  # drawn once for all frames: see scenes.py
     return []
 
 
-@placed.register
+@place.register
 def _surface(shape: Surface, eye: Eye) -> list[Placed]:
     """Its faces, those of a closed surface that are turned away left out, in eight fields of two tones."""
     grid = np.asarray(shape).reshape(-1, shape.columns, 3)
@@ -100,7 +101,7 @@ def _surface(shape: Surface, eye: Eye) -> list[Placed]:
     field = (halves + 4 * np.arange(columns) // columns) % 2
     normals = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
     middles = corners.mean(axis=1)
-    towards = eye.camera.eye - middles
+    towards = eye.camera.eye - middles  # type: ignore[union-attr]  # what is solid lies in space
     outward = np.einsum("ij,ij->i", normals, middles - grid.mean(axis=(0, 1)) if shape.closed else towards)
     normals *= np.where(outward < 0, -1.0, 1.0)[:, None]
     seen = np.einsum("ij,ij->i", normals, towards) > 0
@@ -108,7 +109,7 @@ def _surface(shape: Surface, eye: Eye) -> list[Placed]:
     points, depth = eye.camera.view(corners.reshape(-1, 3))
     points, depth = points.reshape(-1, 4, 2), depth.reshape(-1, 4).mean(axis=1)
     levels = np.ceil(LEVELS * np.maximum(bright, -0.2)).astype(int)
-    tones = [shaded(SHADE if dark else STRIPE, int(level)) for dark, level in zip(field.ravel(), levels, strict=True)]
+    tones = [shade(SHADE if dark else STRIPE, int(level)) for dark, level in zip(field.ravel(), levels, strict=True)]
     return [
         (float(depth[i]), Piece(points[i][[0, 1, 2, 3, 0]], tones[i], tones[i], 0.5))
         for i in np.flatnonzero(seen & (np.linalg.norm(normals, axis=1) > 0))
@@ -132,7 +133,7 @@ def line(shape: np.ndarray, eye: Eye, colour: str, width: float, layer: float) -
     return found
 
 
-def sized(shape: np.ndarray, size: float) -> np.ndarray:
+def enlarge(shape: np.ndarray, size: float) -> np.ndarray:
     """The shape, enlarged about its middle where it shows directions only and would be too small in a scene."""
     if not isinstance(shape, Patch | Skate):
         return shape
@@ -161,7 +162,7 @@ def shadow(shape: Surface, eye: Eye, floor: float) -> Piece:
 
 
 @cache
-def shaded(colour: str, level: int) -> str:
+def shade(colour: str, level: int) -> str:
     """A colour in the light that falls on it, in whole numbers up to LEVELS."""
     part = 0.62 + 0.38 * level / LEVELS
     return "#" + "".join(f"{int(part * int(colour[i : i + 2], 16)):02x}" for i in (1, 3, 5))
@@ -170,7 +171,7 @@ def shaded(colour: str, level: int) -> str:
 Segment = tuple[np.ndarray, Piece]  # with its middle in space
 
 
-def fixed(shapes: list[np.ndarray], eye: Eye) -> tuple[list[Piece], list[Segment]]:
+def split_scenery(shapes: list[np.ndarray], eye: Eye) -> tuple[list[Piece], list[Segment]]:
     """The lines of what does not move: those beyond the vertical through its middle, and those before, in short pieces
     of which a body may hide some."""
     lines = [shape for shape in shapes if isinstance(shape, Fixed)]
@@ -183,7 +184,7 @@ def fixed(shapes: list[np.ndarray], eye: Eye) -> tuple[list[Piece], list[Segment
     before: list[Segment] = []
     for shape in map(np.asarray, lines):
         points, _ = eye.camera.view(shape)
-        near = (shape - middle)[:, :2] @ (eye.camera.eye - middle)[:2] > 0
+        near = (shape - middle)[:, :2] @ (eye.camera.eye - middle)[:2] > 0  # type: ignore[union-attr]  # what is solid lies in space
         cuts = np.flatnonzero(near[1:] != near[:-1]) + 1
         for part in np.split(np.arange(len(points)), cuts):
             if near[part[0]]:
@@ -194,10 +195,10 @@ def fixed(shapes: list[np.ndarray], eye: Eye) -> tuple[list[Piece], list[Segment
     return behind, before
 
 
-def hidden(places: np.ndarray, ball: np.ndarray, eye: Eye) -> list[int]:
+def hidden_places(places: np.ndarray, ball: np.ndarray, eye: Eye) -> list[int]:
     """Which of these places in space a ball covers: the sight to them passes its middle nearer than its radius."""
     middle = np.asarray(ball).mean(axis=0)
     radius = np.max(np.linalg.norm(np.asarray(ball) - middle, axis=1))
-    sight, there = places - eye.camera.eye, middle - eye.camera.eye
+    sight, there = places - eye.camera.eye, middle - eye.camera.eye  # type: ignore[union-attr]  # what is solid lies in space
     nearest = np.clip(sight @ there / np.einsum("ij,ij->i", sight, sight), 0.0, 1.0)
     return np.flatnonzero(np.linalg.norm(nearest[:, None] * sight - there, axis=1) < radius).tolist()

@@ -3,13 +3,12 @@
 import html as escape
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from discrete_hamel._support.console import Progress
 from discrete_hamel.drawing.films.pieces import Piece
-from discrete_hamel.drawing.films.scenes import Scene
+from discrete_hamel.drawing.films.scenes import Label, Scene
 from discrete_hamel.drawing.films.timing import Frames
 
 GRID = 4000  # the picture's width, in the whole numbers that the file holds
@@ -81,7 +80,8 @@ show(0); requestAnimationFrame(frame);
 def html(scene: Scene, frames: Frames, path: Path, progress: Progress, _: float) -> None:
     """The page: a picture that scales with the window (so it has no dots an inch), play, speed, and a slider."""
     sheet = Sheet(scene)
-    film: dict[str, Any] = {
+    drawn: list[list] = []
+    film: dict[str, float | list] = {
         "grid": GRID,
         "height": sheet.height,
         "milliseconds": frames.milliseconds,
@@ -93,10 +93,10 @@ def html(scene: Scene, frames: Frames, path: Path, progress: Progress, _: float)
         "traces": [
             [*sheet.entry(Piece(trace.points, "", trace.colour, 1.0)), trace.until.tolist()] for trace in scene.traces
         ],
-        "frames": [],
+        "frames": drawn,
     }
     for k in range(len(frames.nodes)):
-        film["frames"].append([sheet.entry(piece) for piece in scene.bodies(k)])
+        drawn.append([sheet.entry(piece) for piece in scene.bodies(k)])
         progress.at(k + 1)
     film["styles"] = list(sheet.styles)
     numbers = json.dumps(film, separators=(",", ":")).replace("</", "<\\/")
@@ -122,7 +122,7 @@ class Sheet:
         places = np.stack([points[:, 0] - self.left, self.top - points[:, 1]], axis=1) * self.unit
         return np.rint(places).astype(int).ravel().tolist()
 
-    def label(self, label: Any) -> list:
+    def label(self, label: Label) -> list:
         """[x, y, text]; x = -1 is the lower right corner."""
         if np.any(np.isnan(label.place)):
             return [-1, -1, label.text]

@@ -1,11 +1,14 @@
 """The scene of a film: what stays (floor, grid, surroundings), what moves, the traces, and a box that holds it all."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.films import pieces
 from discrete_hamel.drawing.films.cameras import FromAbove, broadside, looking_at
 from discrete_hamel.drawing.films.pieces import Eye, Piece, Segment
@@ -20,6 +23,8 @@ TYRE = "#b0b0b0"  # of the tracks of three wheels and more
 TRACES = (VERMILLION, GREEN, PURPLE, ORANGE)
 FINE = 4  # nodes of a trace for each frame, at most
 WIDEST, TALLEST = 2.4, 1.0  # the picture's width over its height, and its height over its width
+
+Shapes = list[list[np.ndarray]]  # of each frame
 
 
 class Trace(NamedTuple):
@@ -59,14 +64,14 @@ class Scene(NamedTuple):
         return [piece for piece in drawn if len(piece.points) > 1] + under + self.bodies(frame) + over
 
 
-def shapes_of(system: System, q: Any) -> Callable[[Any], list[np.ndarray]]:
+def shapes_of(system: System, q: Coordinates) -> Callable[[Array], list[np.ndarray]]:
     """How a system is drawn: by its method `shapes`, else as a point at its x, y (and z); q is any place of it."""
     q = np.asarray(q, float)
     system = system.at(jnp.asarray(q))
     name, names = type(system).__name__, tuple(system.coordinates)
     try:
         if not system.shapes(q):  # type: ignore[attr-defined]
-            raise ValueError(
+            raise InputError(
                 f"{name} has no place to be drawn at (it is reduced); plot its velocities or momenta instead."
             )
         return system.shapes  # type: ignore[attr-defined]
@@ -76,7 +81,7 @@ def shapes_of(system: System, q: Any) -> Callable[[Any], list[np.ndarray]]:
     place = [names.index(letter) for letter in ("x", "y", "z") if letter in names]
     if place[:2] and {"x", "y"} <= set(names):
         return lambda q: [outlines.dot(np.asarray(q)[place])]
-    raise ValueError(
+    raise InputError(
         f"nothing says how {name} looks: give its class a method shapes(self, q) that returns lines (arrays k x 2 or "
         'k x 3; see discrete_hamel.systems._blocks.outlines), or name two of its coordinates "x" and "y".'
     )
@@ -96,13 +101,13 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
     scenery = getattr(trajectory.system, "scenery", None)
     still = scenery(q[nodes]) if scenery else [shape for shape in frames[0] if isinstance(shape, Fixed)]
     eye, floor = _eye(frames, tracks, still)
-    frames = [[pieces.sized(shape, eye.size) for shape in frame] for frame in frames]
-    behind, before = pieces.fixed(still, eye)
+    frames = [[pieces.enlarge(shape, eye.size) for shape in frame] for frame in frames]
+    behind, before = pieces.split_scenery(still, eye)
     metre = _after(trajectory.system, "x")  # lengths are in the unit of places
     ruled, labels = ([], []) if floor is None else _floor(frames, [*tracks, *still], eye, floor, metre)
     box = _box(frames, [*tracks, *still], eye, ruled)
     if _flat(frames):
-        ruled, labels = _ruled(box, metre)
+        ruled, labels = _rule(box, metre)
     colours = TRACES if sum(isinstance(shape, Blade) for shape in frames[0]) <= 2 else (TYRE,)
     until = np.searchsorted(fine, nodes) + 1
     return Scene(
@@ -113,12 +118,12 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
         labels,
         [Trace(eye.camera.view(track)[0], colours[i % len(colours)], until) for i, track in enumerate(tracks)],
         [piece for _, piece in before],
-        [_hidden(frame, before, eye) for frame in frames],
+        [_hidden_pieces(frame, before, eye) for frame in frames],
         lambda frame: _bodies(frames[frame], eye, floor),
     )
 
 
-def _flat(frames: list[list[np.ndarray]]) -> bool:
+def _flat(frames: Shapes) -> bool:
     return all(shape.shape[1] == 2 for shape in frames[0])
 
 
@@ -139,7 +144,7 @@ def _marks(shapes: list[np.ndarray]) -> list[np.ndarray]:
     return [mark for mark in map(_mark, shapes) if mark is not None]
 
 
-def _eye(frames: list[list[np.ndarray]], tracks: list[np.ndarray], still: list[np.ndarray]) -> tuple[Eye, float | None]:
+def _eye(frames: Shapes, tracks: list[np.ndarray], still: list[np.ndarray]) -> tuple[Eye, float | None]:
     """Where from to look, and the height of the floor: the plane that is rolled on, else below all that moves,
     none where there are other surroundings."""
     everything = np.concatenate([*(shape for frame in frames for shape in frame), *tracks, *still])
@@ -154,20 +159,20 @@ def _eye(frames: list[list[np.ndarray]], tracks: list[np.ndarray], still: list[n
 
 
 def _bodies(shapes: list[np.ndarray], eye: Eye, floor: float | None) -> list[Piece]:
-    placed = [piece for shape in shapes for piece in pieces.placed(shape, eye)]
+    placed = [piece for shape in shapes for piece in pieces.place(shape, eye)]
     solid = [] if floor is None else [shape for shape in shapes if isinstance(shape, Surface)]
     shadows = [pieces.shadow(shape, eye, floor) for shape in solid if floor is not None]
     return shadows + [piece for _, piece in sorted(placed, key=lambda piece: -piece[0])]
 
 
-def _hidden(shapes: list[np.ndarray], before: list[Segment], eye: Eye) -> list[int]:
+def _hidden_pieces(shapes: list[np.ndarray], before: list[Segment], eye: Eye) -> list[int]:
     """Which of these pieces a body covers. Balls are the only solids that move among such surroundings."""
     places = np.array([place for place, _ in before]).reshape(-1, 3)
     solid = [shape for shape in shapes if isinstance(shape, Surface)] if before else []
-    return sorted({i for shape in solid for i in pieces.hidden(places, shape, eye)})
+    return sorted({i for shape in solid for i in pieces.hidden_places(places, shape, eye)})
 
 
-def _box(frames: Any, lines: list[np.ndarray], eye: Eye, ruled: list[Piece]) -> Any:
+def _box(frames: Shapes, lines: list[np.ndarray], eye: Eye, ruled: list[Piece]) -> tuple[float, float, float, float]:
     """What the picture must hold at any frame, with a margin, and not too wide or tall."""
     points = np.concatenate(
         [eye.camera.view(shape)[0] for shape in _all(frames, lines)] + [piece.points for piece in ruled]
@@ -178,7 +183,7 @@ def _box(frames: Any, lines: list[np.ndarray], eye: Eye, ruled: list[Piece]) -> 
     return (middle[0] - half[0], middle[0] + half[0], middle[1] - half[1], middle[1] + half[1])
 
 
-def _all(frames: Any, lines: list[np.ndarray]) -> Iterator[np.ndarray]:
+def _all(frames: Shapes, lines: list[np.ndarray]) -> Iterator[np.ndarray]:
     for shapes in frames:
         yield from shapes
     yield from lines
@@ -196,7 +201,7 @@ def _captions(trajectory: Trajectory, nodes: np.ndarray) -> list[str]:
 
 def _after(system: System, name: str) -> str:
     """A quantity's unit, to be written after its value."""
-    unit = units.printed(units.unit(system.units, name))
+    unit = units.in_print(units.unit(system.units, name))
     return f" {unit}" if unit else ""
 
 
@@ -210,7 +215,7 @@ def nice(length: float) -> float:
     return float(max(step for step in (1, 2, 5) if step * power <= length * (1 + 1e-9)) * power)
 
 
-def _ruled(box: Any, metre: str) -> tuple[list[Piece], list[Label]]:
+def _rule(box: tuple[float, float, float, float], metre: str) -> tuple[list[Piece], list[Label]]:
     """The plane's grid, with numbers."""
     left, right, bottom, top = box
     step = nice(max(right - left, top - bottom) / 5)
@@ -227,7 +232,7 @@ def _ruled(box: Any, metre: str) -> tuple[list[Piece], list[Label]]:
 
 
 def _floor(
-    frames: Any, lines: list[np.ndarray], eye: Eye, height: float, metre: str
+    frames: Shapes, lines: list[np.ndarray], eye: Eye, height: float, metre: str
 ) -> tuple[list[Piece], list[Label]]:
     """The floor, in squares, wherever a body comes to."""
     points = np.concatenate([shape[:, :2] for shape in _all(frames, lines)])

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.runs.trajectory import Trajectory
 
 MOST = 20_000  # frames of a film: thirteen minutes, a gigabyte of pictures
@@ -34,16 +35,16 @@ def frames(trajectory: Trajectory, seconds: float | None = None, rate: float = 2
     (26, [0, 4, 8, 12], 1040)
     """
     if np.ndim(trajectory.t) != 1:
-        raise ValueError("this is a bundle of trajectories; animate its members one by one.")
+        raise InputError("this is a bundle of trajectories; animate its members one by one.")
     if not rate > 0:
-        raise ValueError(f"frames a second must be more than 0; got {rate:g}.")
+        raise InputError(f"frames a second must be more than 0; got {rate:g}.")
     known = np.flatnonzero(np.isfinite(trajectory.t) & np.all(np.isfinite(trajectory.q), axis=1))
     if len(known) < 2:
-        raise ValueError("this trajectory has fewer than two nodes, so nothing moves; run it for some steps.")
+        raise InputError("this trajectory has fewer than two nodes, so nothing moves; run it for some steps.")
     t = np.abs(np.asarray(trajectory.t)[known] - trajectory.t[known[0]])
     length = t[-1] if seconds is None else float(seconds)
     if not length > 0:
-        raise ValueError(f"the film's length must be more than 0 seconds; got {length:g}.")
+        raise InputError(f"the film's length must be more than 0 seconds; got {length:g}.")
     refuse_length(length, rate)
     wanted = np.linspace(0.0, t[-1], max(2, 1 + round(length * rate)))
     right = np.clip(np.searchsorted(t, wanted), 1, len(t) - 1)
@@ -53,12 +54,12 @@ def frames(trajectory: Trajectory, seconds: float | None = None, rate: float = 2
 
 
 def refuse_length(seconds: float, rate: float = 25.0) -> None:
-    """Refuse a film that would not end, or not fit into memory.
+    """Refuse a film that would not end, or not fit into memory, at a rate of so many frames a second.
 
     A motion longer than that is shown faster, with `seconds` for the film's own length.
     """
     if not seconds * rate <= MOST:
-        raise ValueError(
+        raise InputError(
             f"a film of {seconds:g} seconds has {seconds * rate:.0f} frames, more than {MOST}; let it last "
             f"{np.floor(MOST / rate):g} seconds or less (`seconds`), which shows the motion faster."
         )

@@ -4,7 +4,6 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ def write_gif(path: Path, pixels: Callable[[int], np.ndarray], milliseconds: lis
     colours[np.all(colours > 246, axis=1)] = 255  # what is nearly white is white
     palette.putpalette(colours.ravel().tolist())
 
-    def pictures() -> Iterator[Any]:
+    def pictures() -> Iterator[Image.Image]:
         for k in range(count):
             progress.at(k)
             yield Image.fromarray(pixels(k)).quantize(palette=palette, dither=Image.Dither.NONE)

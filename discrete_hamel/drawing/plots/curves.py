@@ -1,39 +1,44 @@
 """One thing along a trajectory, drawn into given axes: its path, or what it is over time."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.plots.look import CYCLE, MANY, axes, legend, pyplot
-from discrete_hamel.drawing.plots.quantities import plane_coordinates, titled, unit_of
+from discrete_hamel.drawing.plots.quantities import plane_coordinates, title_of, unit_of
 from discrete_hamel.runs.trajectory import Trajectory
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: Any = None) -> Any:
+
+def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: "Axes | None" = None) -> "Axes":
     """The path in the plane of two coordinates, x and y unless named in `along`: equal aspect, start and end marked."""
     names = along or plane_coordinates(trajectory)
     if not names:
         known = ", ".join(trajectory.system.coordinates) or "none are named"
-        raise ValueError(f"which plane? Name two coordinates, along=('x', 'y'); this system's are: {known}.")
+        raise InputError(f"which plane? Name two coordinates, along=('x', 'y'); this system's are: {known}.")
     x, y = (trajectory.q[:, _index(trajectory, name)] for name in names)
     ax = axes(ax)
     (line,) = ax.plot(x, y)
     ax.plot(x[:1], y[:1], "o", color=line.get_color(), markerfacecolor="white", markersize=5, label="start")
     finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     ax.plot(x[finite[-1:]], y[finite[-1:]], "o", color=line.get_color(), markersize=5, label="end")
-    ax.set(xlabel=titled(trajectory, names[0]), ylabel=titled(trajectory, names[1]))
+    ax.set(xlabel=title_of(trajectory, names[0]), ylabel=title_of(trajectory, names[1]))
     ax.set_aspect("equal", adjustable="datalim")
     legend(ax)
     return ax
 
 
-def coordinates(trajectory: Trajectory, *, ax: Any = None) -> Any:
+def coordinates(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
     """The coordinates q at the nodes, over time."""
     names = _names(trajectory.system.coordinates, "q", np.shape(trajectory.q)[1])
     return _curves(ax, trajectory, trajectory.q, names, "coordinates")
 
 
-def velocities(trajectory: Trajectory, *, ax: Any = None) -> Any:
+def velocities(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
     """The quasi-velocities xi at the nodes, over time; those that the constraint keeps at zero are left out."""
     xi = np.asarray(trajectory.xi)
     rank = np.shape(trajectory.p)[-1]
@@ -42,14 +47,14 @@ def velocities(trajectory: Trajectory, *, ax: Any = None) -> Any:
     return _curves(ax, trajectory, xi[:, shown], [names[i] for i in shown], "quasi-velocities")
 
 
-def momenta(trajectory: Trajectory, *, ax: Any = None) -> Any:
+def momenta(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
     """The momenta p on D at the nodes, over time."""
     rank = np.shape(trajectory.p)[-1]
     names = _names(tuple(f"p {name}" for name in trajectory.system.velocities[:rank]), "p", rank)
     return _curves(ax, trajectory, trajectory.p, names, "momenta")
 
 
-def invariants(trajectory: Trajectory, *, ax: Any = None) -> Any:
+def invariants(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
     """How far energy and the system's invariants are from their first values: relative, absolute where that is zero."""
     ax = axes(ax)
     floor = np.finfo(np.asarray(trajectory.q).dtype).eps / 10
@@ -59,16 +64,16 @@ def invariants(trajectory: Trajectory, *, ax: Any = None) -> Any:
         relative = first > 1e-8 * max(largest, floor)
         change = np.abs(values - values[0]) / (first if relative else 1.0)
         # On a log axis exact agreement has no place: it is drawn at the floor.
-        label = name if relative else f"{titled(trajectory, name)} (absolute)"
+        label = name if relative else f"{title_of(trajectory, name)} (absolute)"
         ax.plot(trajectory.t, np.maximum(change, floor), linewidth=0.9, label=label)
-    ax.set(xlabel=titled(trajectory, "t"), ylabel="relative change", yscale="log")
+    ax.set(xlabel=title_of(trajectory, "t"), ylabel="relative change", yscale="log")
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, floor), max(high, 1e-12))
     legend(ax)
     return ax
 
 
-def _curves(ax: Any, trajectory: Trajectory, values: Any, names: list[str], label: str) -> Any:
+def _curves(ax: "Axes | None", trajectory: Trajectory, values: ArrayLike, names: list[str], label: str) -> "Axes":
     """Columns over time; their unit is on the axis where they share one, else beside each name."""
     ax = axes(ax)
     values = np.asarray(values)
@@ -79,9 +84,9 @@ def _curves(ax: Any, trajectory: Trajectory, values: Any, names: list[str], labe
         ax.set_prop_cycle(color=pyplot().get_cmap("viridis")(np.linspace(0, 0.95, count)))
         label = f"{label} ({count}, first dark, last light)"
     for i, (name, column) in enumerate(zip(names, values.T, strict=True)):
-        called = name if shared else titled(trajectory, name)
+        called = name if shared else title_of(trajectory, name)
         ax.plot(trajectory.t, column, label=called, linestyle="--" if len(CYCLE) <= i < MANY >= count else "-")
-    ax.set(xlabel=titled(trajectory, "t"), ylabel=label + shared)
+    ax.set(xlabel=title_of(trajectory, "t"), ylabel=label + shared)
     if count <= MANY:
         legend(ax)
     return ax
@@ -94,5 +99,5 @@ def _names(known: tuple[str, ...], letter: str, count: int) -> list[str]:
 def _index(trajectory: Trajectory, name: str) -> int:
     known = trajectory.system.coordinates
     if name not in known:
-        raise ValueError(f"no coordinate {name!r}; there are {', '.join(known)}.")
+        raise InputError(f"no coordinate {name!r}; there are {', '.join(known)}.")
     return known.index(name)

@@ -2,7 +2,16 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from discrete_hamel._support.arrays import PathLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+from discrete_hamel._support.errors import InputError
 
 # Okabe and Ito's colours, told apart by colour-blind readers and in grey print.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW, BLACK = (
@@ -45,7 +54,7 @@ STYLE = {
 }
 
 
-def pyplot() -> Any:
+def pyplot() -> ModuleType:
     """Matplotlib, or a sentence that says how to get it."""
     try:
         import matplotlib.pyplot
@@ -61,7 +70,7 @@ def style() -> AbstractContextManager:
     return plt.rc_context(STYLE | {"axes.prop_cycle": plt.cycler(color=CYCLE)})
 
 
-def save(figure: Any, path: Any, title: str = "") -> None:
+def save(figure: "Figure", path: PathLike, title: str = "") -> None:
     """Write a figure as the style has it: TrueType fonts (Type 42), 200 dots an inch, no date; `title` as its own.
 
     `figure.savefig` asks Matplotlib's settings when it writes, not when it draws: outside `style()` it would embed
@@ -79,24 +88,24 @@ def save(figure: Any, path: Any, title: str = "") -> None:
         figure.savefig(path, metadata=(undated | titled) or None)
 
 
-def writable(path: Any) -> None:
+def writable(path: PathLike) -> None:
     """Refuse a picture that Matplotlib could not write, or that has no folder, before it is computed."""
     pyplot()
     from matplotlib.figure import Figure
 
     path, known = Path(path), Figure().canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in known:
-        raise ValueError(f"a picture is a file .{', .'.join(sorted(known))}; {path.name!r} is none of these.")
+        raise InputError(f"a picture is a file .{', .'.join(sorted(known))}; {path.name!r} is none of these.")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
+        raise InputError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
 
 
-def axes(ax: Any) -> Any:
+def axes(ax: "Axes | None") -> "Axes":
     """The axes given, or new ones."""
     return pyplot().subplots()[1] if ax is None else ax
 
 
-def legend(ax: Any) -> None:
+def legend(ax: "Axes") -> None:
     """Above the axes, where it hides no curve, in as many columns as the names allow."""
     if not ax.get_legend_handles_labels()[1]:
         return

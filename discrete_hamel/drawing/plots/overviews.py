@@ -1,23 +1,28 @@
 """A trajectory at a glance."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.plots.curves import coordinates, invariants, momenta, path, velocities
 from discrete_hamel.drawing.plots.look import pyplot, style
 from discrete_hamel.drawing.plots.quantities import plane_coordinates
 from discrete_hamel.runs.trajectory import Trajectory
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
 
-def overview(trajectory: Trajectory, ax: Any = None) -> Any:
+
+def overview(trajectory: Trajectory, ax: "Axes | None" = None) -> "FigureBase":
     """A figure of the path (or the coordinates), the velocities and how well the invariants are kept.
 
     With `ax` only the path, or the coordinates where there is no path in a plane, is drawn into it. Returns the figure.
     """
     of_one_run(trajectory)
     with style():
-        main: Any = path if plane_coordinates(trajectory) else coordinates
+        main = path if plane_coordinates(trajectory) else coordinates
         if not np.size(trajectory.q):  # a reduced system without coordinates
             main = momenta
         if ax is not None:
@@ -36,9 +41,9 @@ def overview(trajectory: Trajectory, ax: Any = None) -> Any:
 def of_one_run(trajectory: Trajectory) -> None:
     """Refuse a bundle, and a run without a step."""
     if np.ndim(trajectory.t) != 1:
-        raise ValueError("this is a bundle of trajectories; draw its members one by one, into one ax= if you like.")
+        raise InputError("this is a bundle of trajectories; draw its members one by one, into one ax= if you like.")
     if len(trajectory.t) < 2:
-        raise ValueError("this trajectory has one node only, so there is no curve to draw; run it for some steps.")
+        raise InputError("this trajectory has one node only, so there is no curve to draw; run it for some steps.")
 
 
 def _title(trajectory: Trajectory) -> str:

@@ -2,22 +2,29 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.events import crossings
 from discrete_hamel.drawing.plots.look import axes, legend, style
-from discrete_hamel.drawing.plots.quantities import Quantity, along, as_function, at_states, named, titled
+from discrete_hamel.drawing.plots.quantities import Quantity, along, as_function, at_states, name_of, title_of
 from discrete_hamel.runs.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Runs = Trajectory | Sequence[Trajectory]
 
 
 def phase_portrait(
-    trajectories: Runs, of: tuple[Quantity, Quantity], *, labels: Sequence[str] = (), ax: Any = None
-) -> Any:
+    trajectories: Runs, of: tuple[Quantity, Quantity], *, labels: Sequence[str] = (), ax: "Axes | None" = None
+) -> "Axes":
     """One trajectory or several in the plane of two quantities, each a name or a function of (q, xi).
+
+    `labels` name the trajectories in the legend.
 
     >>> import discrete_hamel as dh
     >>> pendulum = dh.systems.SphericalPendulumAngles()
@@ -30,7 +37,7 @@ def phase_portrait(
             x, y = (along(run, quantity) for quantity in of)
             (line,) = ax.plot(x, y, linewidth=1.0, label=labels[i] if i < len(labels) else None)
             ax.plot(x[:1], y[:1], "o", color=line.get_color(), markerfacecolor="white", markersize=4)
-        return _finished(ax, trajectories, of)
+        return _finish(ax, trajectories, of)
 
 
 def section(
@@ -40,40 +47,41 @@ def section(
     *,
     sense: int = 1,
     labels: Sequence[str] = (),
-    ax: Any = None,
-) -> Any:
+    ax: "Axes | None" = None,
+) -> "Axes":
     """The Poincare section of one trajectory or several: two quantities wherever `where` goes through zero.
 
     Each crossing is found within a step of the scheme, to round-off (`dh.crossings`). `sense` +1 takes the upward
     ones, -1 the downward ones, 0 both. For an angle that goes round give a function: where=lambda q, xi: jnp.sin(q[1]).
+    `labels` name the trajectories in the legend.
     """
     with style():
         ax = axes(ax)
         for i, run in enumerate(_several(trajectories)):
             found = crossings(run, partial(as_function(run.system, where), run.system), sense=sense)
             if not len(found):
-                raise ValueError(
-                    f"{named(where) or 'the function'} does not go through zero along trajectory {i} "
+                raise InputError(
+                    f"{name_of(where) or 'the function'} does not go through zero along trajectory {i} "
                     f"(t = {run.t[0]:g} to {run.t[-1]:g}) in that sense; run it for longer, or choose another section."
                 )
             x, y = (found.t if one == "t" else at_states(run.system, found.q, found.xi, one) for one in of)
             ax.plot(x, y, ".", markersize=3, label=labels[i] if i < len(labels) else None)
         way = {1: ", upward", -1: ", downward", 0: ""}[int(np.sign(sense))]
-        return _finished(ax, trajectories, of, f"   (where {named(where)} = 0{way})" if named(where) else "")
+        return _finish(ax, trajectories, of, f"   (where {name_of(where)} = 0{way})" if name_of(where) else "")
 
 
 def _several(trajectories: Runs) -> list[Trajectory]:
     runs = [trajectories] if isinstance(trajectories, Trajectory) else list(trajectories)
     for run in runs:
         if not isinstance(run, Trajectory) or np.ndim(run.t) != 1:
-            raise ValueError(f"give one trajectory, or a list of such; this is a {type(run).__name__}, or a bundle.")
+            raise InputError(f"give one trajectory, or a list of such; this is a {type(run).__name__}, or a bundle.")
     if not runs:
-        raise ValueError("there is no trajectory to draw.")
+        raise InputError("there is no trajectory to draw.")
     return runs
 
 
-def _finished(ax: Any, trajectories: Runs, of: tuple[Quantity, Quantity], note: str = "") -> Any:
+def _finish(ax: "Axes", trajectories: Runs, of: tuple[Quantity, Quantity], note: str = "") -> "Axes":
     first = _several(trajectories)[0]
-    ax.set(xlabel=titled(first, of[0]) + note, ylabel=titled(first, of[1]))
+    ax.set(xlabel=title_of(first, of[0]) + note, ylabel=title_of(first, of[1]))
     legend(ax)
     return ax

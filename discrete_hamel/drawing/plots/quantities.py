@@ -3,19 +3,21 @@
 import difflib
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
-from discrete_hamel.mechanics.system import System, contact_law
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory, contact_force_at
 from discrete_hamel.systems._blocks import units
+from discrete_hamel.systems._blocks.contact_laws import contact_law
 
-Quantity = str | Callable[[Any, Any], Any]
+Quantity = str | Callable[[Array, Array], Array]
 
 
 def along(trajectory: Trajectory, quantity: Quantity) -> np.ndarray:
@@ -25,7 +27,7 @@ def along(trajectory: Trajectory, quantity: Quantity) -> np.ndarray:
     return at_states(trajectory.system, trajectory.q, trajectory.xi, quantity)
 
 
-def at_states(system: System, q: Any, xi: Any, quantity: Quantity) -> np.ndarray:
+def at_states(system: System, q: ArrayLike, xi: ArrayLike, quantity: Quantity) -> np.ndarray:
     """A quantity at each of several states (q, xi).
 
     >>> import discrete_hamel as dh
@@ -36,7 +38,7 @@ def at_states(system: System, q: Any, xi: Any, quantity: Quantity) -> np.ndarray
     function = as_function(system, quantity)
     values = np.asarray(jax.jit(jax.vmap(partial(function, system)))(jnp.asarray(q), jnp.asarray(xi)))
     if values.ndim != 1:
-        raise ValueError(f"a quantity is one number at each state; {named(quantity)} has shape {values.shape[1:]}.")
+        raise InputError(f"a quantity is one number at each state; {name_of(quantity)} has shape {values.shape[1:]}.")
     return values
 
 
@@ -48,7 +50,7 @@ def as_function(system: System, quantity: Quantity) -> Callable[[System, Array, 
     if quantity not in known:
         near = difflib.get_close_matches(quantity, known, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(
+        raise InputError(
             f"there is no quantity {quantity!r} of {type(system).__name__}.{hint} There are: {', '.join(known)}; "
             "or give a function of (q, xi)."
         )
@@ -65,20 +67,20 @@ def names(system: System) -> dict[str, Callable[[System, Array, Array], Array]]:
     return {"energy": hamel.energy, **contact, **kept, **of_p, **of_xi, **of_q}
 
 
-def named(quantity: Quantity) -> str:
+def name_of(quantity: Quantity) -> str:
     """What to call it; "" for a function without a name."""
     return quantity if isinstance(quantity, str) else getattr(quantity, "__name__", "quantity").replace("<lambda>", "")
 
 
 def unit_of(trajectory: Trajectory, quantity: Quantity) -> str:
     """A named quantity's unit as print has it, "" where the system says none; see `systems/_blocks/units.py`."""
-    return units.printed(units.unit(trajectory.system.units, quantity)) if isinstance(quantity, str) else ""
+    return units.in_print(units.unit(trajectory.system.units, quantity)) if isinstance(quantity, str) else ""
 
 
-def titled(trajectory: Trajectory, quantity: Quantity) -> str:
+def title_of(trajectory: Trajectory, quantity: Quantity) -> str:
     """What to write on an axis: the name, with its unit."""
     unit = unit_of(trajectory, quantity)
-    return f"{named(quantity)} [{unit}]" if unit else named(quantity)
+    return f"{name_of(quantity)} [{unit}]" if unit else name_of(quantity)
 
 
 def plane_coordinates(trajectory: Trajectory) -> tuple[str, str] | None:

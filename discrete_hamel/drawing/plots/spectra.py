@@ -1,23 +1,30 @@
 """Spectra: the power of a motion over frequency, and the eigenvalues of a relative equilibrium."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.spectra import Spectrum
 from discrete_hamel.drawing.plots.look import BLACK, BLUE, VERMILLION, axes, legend, style
-from discrete_hamel.drawing.plots.quantities import Quantity, along, named
+from discrete_hamel.drawing.plots.quantities import Quantity, along, name_of
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.systems._blocks import units
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Window = Callable[[int], np.ndarray]
 
 
-def power_density(t: Any, values: Any, window: Window = np.hanning) -> tuple[np.ndarray, np.ndarray]:
+def power_density(t: ArrayLike, values: ArrayLike, window: Window = np.hanning) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies (turns per unit of time) and the one-sided density of power of values less their mean.
 
-    P(f) = 2 |sum_k w_k (x_k - x_mean) exp(-2 pi i f t_k)|^2 dt / sum_k w_k^2; its integral is the variance.
+    P(f) = 2 |sum_k w_k (x_k - x_mean) exp(-2 pi i f t_k)|^2 dt / sum_k w_k^2; its integral is the
+    variance. w = window(number of values).
 
     >>> t = 0.1 * np.arange(500)
     >>> frequencies, power = power_density(t, 3 * np.cos(2 * np.pi * 0.4 * t))
@@ -26,20 +33,22 @@ def power_density(t: Any, values: Any, window: Window = np.hanning) -> tuple[np.
     """
     t, values = np.asarray(t, float), np.asarray(values, float)
     if len(t) < 4:
-        raise ValueError(f"a spectrum needs at least 4 nodes; this has {len(t)}.")
+        raise InputError(f"a spectrum needs at least 4 nodes; this has {len(t)}.")
     steps = np.diff(t)
     uneven = np.max(np.abs(steps - steps.mean())) / abs(steps.mean())
     if uneven > 1e-6:
-        raise ValueError(f"a spectrum needs nodes at equal times; here the spans differ by {uneven:.1e} of their mean.")
+        raise InputError(f"a spectrum needs nodes at equal times; here the spans differ by {uneven:.1e} of their mean.")
     if not np.all(np.isfinite(values)):
-        raise ValueError(f"there are {np.sum(~np.isfinite(values))} values that are not finite.")
+        raise InputError(f"there are {np.sum(~np.isfinite(values))} values that are not finite.")
     weights = np.asarray(window(len(t)), float)
     power = np.abs(np.fft.rfft(weights * (values - values.mean()))) ** 2 * abs(steps.mean()) / np.sum(weights**2)
     power[1 : (len(t) + 1) // 2] *= 2  # the negative frequencies' share
     return np.fft.rfftfreq(len(t), abs(steps.mean())), power
 
 
-def power_spectrum(trajectory: Trajectory, of: Quantity, *, window: Window = np.hanning, ax: Any = None) -> Any:
+def power_spectrum(
+    trajectory: Trajectory, of: Quantity, *, window: Window = np.hanning, ax: "Axes | None" = None
+) -> "Axes":
     """The density of power of one quantity over frequency; `window` is a function of the number of nodes.
 
     A Hann window by default, which keeps lines apart whose period does not fit into the run; `np.ones` is none.
@@ -51,7 +60,7 @@ def power_spectrum(trajectory: Trajectory, of: Quantity, *, window: Window = np.
         ax.plot(frequencies[shown], power[shown], linewidth=0.9)
         turns, density = _units(trajectory, of)
         ax.set_xlabel(f"frequency [{turns}]" if turns else "frequency (turns per unit of t)")
-        ax.set_ylabel(f"power density of {named(of) or 'the quantity'}" + (f" [{density}]" if density else ""))
+        ax.set_ylabel(f"power density of {name_of(of) or 'the quantity'}" + (f" [{density}]" if density else ""))
         if power.max() > 0:
             ax.set_yscale("log")
     return ax
@@ -61,12 +70,12 @@ def _units(trajectory: Trajectory, of: Quantity) -> tuple[str, str]:
     """Of frequency and of power density, each "" where the system does not say."""
     declared = trajectory.system.units
     time, values = units.unit(declared, "t"), units.unit(declared, of) if isinstance(of, str) else ""
-    turns = units.written(units.powers((time, -1))) if time else ""
-    density = units.written(units.powers((values, 2), (time, 1))) if time and values else ""
-    return turns, units.printed(density)
+    turns = units.as_unit(units.powers((time, -1))) if time else ""
+    density = units.as_unit(units.powers((values, 2), (time, 1))) if time and values else ""
+    return turns, units.in_print(density)
 
 
-def eigenvalues(spectrum: Spectrum, *, ax: Any = None) -> Any:
+def eigenvalues(spectrum: Spectrum, *, ax: "Axes | None" = None) -> "Axes":
     """The rates of a relative equilibrium in the complex plane, and beside them those at which the scheme moves.
 
     `spectrum` is what `dh.spectrum` returns; with a scheme and h, the logarithms of its multipliers over h are crosses.

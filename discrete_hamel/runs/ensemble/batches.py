@@ -1,5 +1,6 @@
 """A batch of members through its run: by lanes, and by the plain path where lanes failed, each from its own place."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.compiler.lanes.lanes import TOGETHER, Bundle, advance
 from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS
@@ -41,7 +43,7 @@ class Batch:
         self.steps, self.done = np.zeros(self.count, int), np.zeros(self.count, int)
         self.iterations, self.plain_steps = np.zeros(self.count, int), np.zeros(self.count, int)
 
-    def _of(self, who: np.ndarray) -> tuple[Any, Any]:
+    def _of(self, who: np.ndarray) -> tuple[System, PyTree]:
         """The systems and states of some members."""
         system = jax.tree.unflatten(
             jax.tree.structure(self.system),
@@ -49,12 +51,12 @@ class Batch:
         )
         return system, jax.tree.map(lambda leaf: leaf[who], self.states)
 
-    def _by_plain(self, function: Any, *trees: Any, who: Any = slice(None)) -> Any:
+    def _by_plain(self, function: Callable, *trees: PyTree, who: np.ndarray | slice = slice(None)) -> Any:
         """A function of `plain` for some members: it takes their systems and the trees."""
         task, leaves = self.task, jax.tree.leaves(self.system)
         different = [np.asarray(a)[who] for a, axis in zip(leaves, self.axes, strict=True) if axis is not None]
 
-        def grouped(different: list, *trees: Any) -> Any:
+        def grouped(different: list, *trees: PyTree) -> Any:
             own = iter(different)
             parts = [a if axis is None else next(own) for a, axis in zip(leaves, self.axes, strict=True)]
             system = jax.tree.unflatten(jax.tree.structure(self.system), parts)

@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Quasivelocities, Velocities
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.inputs import floats
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -24,7 +26,7 @@ MOST_HYPOTHESES = 4096  # ways to read a system's parameters that are tried
 class Lead(NamedTuple):
     """A member who can start, the same one in all processes: by it is decided how all are run."""
 
-    system: Any
+    system: System
     q: np.ndarray
     xi: np.ndarray
 
@@ -34,7 +36,7 @@ class Members(NamedTuple):
     of those members whose data are here.
     """
 
-    system: Any
+    system: System
     axes: Axes
     q: np.ndarray
     velocity: np.ndarray
@@ -45,7 +47,7 @@ class Members(NamedTuple):
     def __len__(self) -> int:
         return self.place.members
 
-    def block(self, number: int, part: range) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    def block(self, number: int, part: range) -> tuple[System, np.ndarray, np.ndarray, np.ndarray]:
         """Part of a block of members: their system, q and xi, and why those who cannot start cannot."""
         begin = self.place.slot(number).start
         who = slice(begin + part.start, begin + part.stop)
@@ -60,24 +62,24 @@ def stacked(systems: Sequence[System]) -> System:
     trees: list[Any] = [jax.tree.structure(s) for s in systems]
     if any(tree != trees[0] for tree in trees):
         other = next(k for k, tree in enumerate(trees) if tree != trees[0])
-        raise ValueError(
+        raise InputError(
             f"systems of one ensemble have to be of one kind: number {other} is {systems[other]!r}, "
             f"number 0 is {systems[0]!r}."
         )
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x, float) for x in leaves]), *systems)
 
 
-def _size(count: int | None, q: Any, velocity: Any, system: System) -> int:
+def _size(count: int | None, q: np.ndarray, velocity: np.ndarray, system: System) -> int:
     sizes = {"q": len(q) if q.ndim == 2 else None, "the velocity": len(velocity) if velocity.ndim == 2 else None}
     given = {name: size for name, size in {**sizes, "systems": count}.items() if size is not None}
     if not given:
         lengths = [leaf.shape[0] for leaf in jax.tree.leaves(system) if leaf.ndim]
         if not lengths:
-            raise ValueError("nothing differs from member to member: give q, xi, or a parameter a leading axis.")
+            raise InputError("nothing differs from member to member: give q, xi, or a parameter a leading axis.")
         return max(lengths)
     if len(set(given.values())) > 1:
         told = ", ".join(f"{name} has {size}" for name, size in given.items())
-        raise ValueError(f"the members of an ensemble are counted by leading axes, which differ: {told}.")
+        raise InputError(f"the members of an ensemble are counted by leading axes, which differ: {told}.")
     return next(iter(given.values()))
 
 
@@ -103,7 +105,7 @@ def _axes(system: System, q: Array, members: int, sure: set[int]) -> Axes:
         return axes
     if fitting is not None:
         return fitting  # what is wrong with the values is said when it is tried
-    raise ValueError(
+    raise InputError(
         f"the parameters of {type(system).__name__} fit neither one member nor {members}: {error} Give each parameter "
         f"that differs a leading axis of {members}."
     )
@@ -112,27 +114,27 @@ def _axes(system: System, q: Array, members: int, sure: set[int]) -> Axes:
 def _rows(name: str, value: Any) -> Any:
     array = value if is_sharded(value) else np.asarray(floats(name, value))
     if array.ndim not in (1, 2) or array.ndim == 1 and is_sharded(array):
-        raise ValueError(f"{name} must have shape (members, components), or (components,) for all, got {array.shape}.")
+        raise InputError(f"{name} must have shape (members, components), or (components,) for all, got {array.shape}.")
     return array
 
 
-def gathered(system: Any, q: Any, xi: Any, v: Any, block: int = 2048) -> Members:
+def gathered(system: Any, q: Any, xi: Quasivelocities | None, v: Velocities | None, block: int = 2048) -> Members:
     """The members, or a sentence for what is wrong with all."""
     if (xi is None) == (v is None):
-        raise ValueError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
+        raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
     several = not isinstance(system, System)
     if several and (not len(system) or not all(isinstance(s, System) for s in system)):
-        raise TypeError(f"ensemble takes a System or a list of them; got {system!r}.")
+        raise InputTypeError(f"ensemble takes a System or a list of them; got {system!r}.")
     count = len(system) if several else None
     whole: Any = stacked(system) if several else checks.canonical(system)
     q, velocity = _rows("q", q), _rows("xi" if v is None else "v", v if xi is None else xi)
     members = _size(count, q, velocity, whole)
     if not members:
-        raise ValueError("an ensemble needs at least one member.")
+        raise InputError("an ensemble needs at least one member.")
     place = placement([q, velocity, *jax.tree.leaves(whole)], members, block)
     axes, few, q_few, velocity_few = _few(whole, q, velocity, place, several)
     lead = _a_good_one(few, axes, q_few, velocity_few, v is None)
-    ready: Any = _ready(whole, lead.system)
+    ready = _ready(whole, lead.system)
     axes += (None,) * (len(jax.tree.leaves(ready)) - len(axes))  # what `at` added is the same for all
     leaves, tree = jax.tree.flatten(ready)
     leaves = [leaf if axis is None else place.rows(leaf) for leaf, axis in zip(leaves, axes, strict=True)]
@@ -140,7 +142,9 @@ def gathered(system: Any, q: Any, xi: Any, v: Any, block: int = 2048) -> Members
     return Members(jax.tree.unflatten(tree, leaves), axes, q, velocity, v is None, lead, place)
 
 
-def _few(whole: System, q: Any, velocity: Any, place: Placement, several: bool) -> tuple[Axes, System, Any, Any]:
+def _few(
+    whole: System, q: np.ndarray, velocity: np.ndarray, place: Placement, several: bool
+) -> tuple[Axes, System, np.ndarray, np.ndarray]:
     """Which leaves have an axis of members; and a few members, of whom the last is the first of all."""
     leaves, tree = jax.tree.flatten(whole)
     looked_at = {k: leaf for k, leaf in enumerate(leaves) if leaf.ndim and leaf.shape[0] == place.members}
@@ -171,7 +175,7 @@ def _a_good_one(few: System, axes: Axes, q: np.ndarray, velocity: np.ndarray, qu
     raise refusal or ValueError("no member can start.")
 
 
-def _ready(whole: System, ready: System) -> Any:
+def _ready(whole: System, ready: System) -> System:
     """The system with what `at` chose for one of them, the parameters being those of all."""
     if str(jax.tree.structure(ready)) == str(jax.tree.structure(whole)):
         return whole

@@ -5,15 +5,17 @@ stored come back sharded as the data were.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.lanes.lanes import LANES
 from discrete_hamel.runs.ensemble.processes import Blocks, together
 from discrete_hamel.runs.ensemble.results import Contents
@@ -26,25 +28,25 @@ class Placement(Protocol):
     size: int  # members a block
     own: Sequence[int] | None  # the blocks whose data are here; None: all
 
-    def rows(self, array: Any) -> np.ndarray:
+    def rows(self, array: Array) -> np.ndarray:
         """Of an array over members, the rows that are here."""
 
-    def few(self, arrays: list[Any], most: int) -> list[np.ndarray]:
+    def few(self, arrays: Sequence[Array | np.ndarray], most: int) -> list[np.ndarray]:
         """Rows of the first members all of whose numbers are finite, and of the first member: the same everywhere."""
 
     def slot(self, number: int) -> slice:
         """Where a block lies in the rows that are here."""
 
-    def together(self, contents: Contents, results: Blocks) -> dict[str, Any]:
+    def together(self, contents: Contents, results: Blocks) -> Mapping[str, Array | np.ndarray]:
         """The arrays of all members."""
 
 
-def is_sharded(array: Any) -> bool:
+def is_sharded(array: object) -> bool:
     """Whether no single device has all of an array."""
     return isinstance(array, jax.Array) and not array.is_fully_replicated
 
 
-def placement(arrays: Sequence[Any], members: int, block: int) -> Placement:
+def placement(arrays: Sequence[Array], members: int, block: int) -> Placement:
     """Where the members are, who are in blocks of `block` at most."""
     size = min(block, -(-members // LANES) * LANES)
     if sharded := [array for array in arrays if is_sharded(array)]:
@@ -59,10 +61,10 @@ class Whole:
         self.members, self.size = members, size
         self.own: Sequence[int] | None = None
 
-    def rows(self, array: Any) -> np.ndarray:
+    def rows(self, array: Array) -> np.ndarray:
         return np.asarray(array)
 
-    def few(self, arrays: list[Any], most: int) -> list[np.ndarray]:
+    def few(self, arrays: Sequence[Array | np.ndarray], most: int) -> list[np.ndarray]:
         finite = np.all([np.isfinite(a).reshape(self.members, -1).all(axis=1) for a in arrays], axis=0)
         who = [*np.flatnonzero(finite)[:most].tolist(), 0]
         return [np.asarray(a)[np.array(who)] for a in arrays]
@@ -70,7 +72,7 @@ class Whole:
     def slot(self, number: int) -> slice:
         return slice(number * self.size, min((number + 1) * self.size, self.members))
 
-    def together(self, contents: Contents, results: Blocks) -> dict[str, Any]:
+    def together(self, contents: Contents, results: Blocks) -> Mapping[str, Array | np.ndarray]:
         return together(contents, results, self.members)
 
 
@@ -89,7 +91,7 @@ class Sharded:
         self.numbers = sorted(k for index in held if index for k in range(self.all)[index[0]])
         self.own: Sequence[int] | None = [k for k in self.numbers if k * size < members]
 
-    def rows(self, array: Any) -> np.ndarray:
+    def rows(self, array: Array) -> np.ndarray:
         if not is_sharded(array):
             who = (np.array(self.numbers)[:, None] * self.size + np.arange(self.size)).ravel()
             return np.asarray(array)[np.minimum(who, self.members - 1)]
@@ -101,11 +103,11 @@ class Sharded:
         filled = jnp.pad(a, ((0, self.all * self.size - self.members), *((0, 0),) * (a.ndim - 1)), mode="edge")
         return filled.reshape(self.all, self.size, *a.shape[1:])
 
-    def few(self, arrays: list[Any], most: int) -> list[np.ndarray]:
+    def few(self, arrays: Sequence[Array | np.ndarray], most: int) -> list[np.ndarray]:
         everywhere = NamedSharding(self.sharding.mesh, PartitionSpec())
 
         @partial(jax.jit, out_shardings=everywhere)
-        def first(arrays: list[Any]) -> list[Any]:
+        def first(arrays: list[Array]) -> list[Array]:
             finite = jnp.array([jnp.isfinite(a).reshape(self.members, -1).all(axis=1) for a in arrays]).all(axis=0)
             who = jnp.nonzero(finite, size=most, fill_value=0)[0]
             return [jnp.asarray(a)[jnp.append(who, 0)] for a in arrays]
@@ -116,7 +118,7 @@ class Sharded:
         begin = self.numbers.index(number) * self.size
         return slice(begin, begin + min(self.size, self.members - number * self.size))
 
-    def together(self, contents: Contents, results: Blocks) -> dict[str, Any]:
+    def together(self, contents: Contents, results: Blocks) -> Mapping[str, Array | np.ndarray]:
         whole = {}
         for name, column in contents.columns.items():
             local = np.zeros((len(self.numbers), self.size, *column.shape), column.dtype)
@@ -147,7 +149,7 @@ def _on(sharding: NamedSharding, array: jax.Array) -> jax.Array:
     return jax.make_array_from_single_device_arrays(array.shape, sharding, pieces)
 
 
-def _with_auto_axes(array: Any) -> Any:
+def _with_auto_axes(array: Any) -> Array:
     return _on(_auto(array.sharding), array) if is_sharded(array) else array
 
 
@@ -156,16 +158,16 @@ def _sharding(arrays: Sequence[Any]) -> tuple[NamedSharding, Mesh]:
     for array in arrays:
         sharding = array.sharding
         if not isinstance(sharding, NamedSharding) or not sharding.spec or sharding.spec[0] is None:
-            raise ValueError(
+            raise InputError(
                 f"data of an ensemble are sharded over members, their first axis; got {sharding}. Put them there with "
                 'jax.device_put(array, NamedSharding(mesh, PartitionSpec("members"))).'
             )
         if list(sharding.mesh.devices.flat) != list(arrays[0].sharding.mesh.devices.flat):
-            raise ValueError("data of an ensemble are sharded over one mesh; these have several, of other devices.")
+            raise InputError("data of an ensemble are sharded over one mesh; these have several, of other devices.")
     mesh = arrays[0].sharding.mesh
     there, count = len({device.process_index for device in mesh.devices.flat}), jax.process_count()
     if there != count:
-        raise ValueError(
+        raise InputError(
             f"the mesh of an ensemble's data has devices of {there} of the {count} processes, which all take "
             "part; make it of all jax.devices()."
         )

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
@@ -19,7 +20,7 @@ WIDTH = 64  # members a call: XLA's batched linear algebra has been seen to hang
 Axes = tuple[int | None, ...]  # of the leaves of the system
 
 
-def _mapped(function: Callable, axes: Axes, system: System, *arguments: Any) -> Any:
+def _mapped(function: Callable, axes: Axes, system: System, *arguments: PyTree) -> Any:
     return jax.vmap(function, (jax.tree.unflatten(jax.tree.structure(system), axes), *(0 for _ in arguments)))(
         system, *arguments
     )
@@ -33,11 +34,11 @@ def begun(axes: Axes, system: System, scheme: Scheme, h: Array, q: Array, xi: Ar
 
 @partial(jax.jit, static_argnums=0)
 def advanced(
-    axes: Axes, system: System, scheme: Scheme, h: Array, state: Any, todo: Array
-) -> tuple[Any, Array, Array, Report]:
+    axes: Axes, system: System, scheme: Scheme, h: Array, state: PyTree, todo: Array
+) -> tuple[PyTree, Array, Array, Report]:
     """Up to `todo` steps of each member: the last good state, the good steps, most iterations, the last report."""
 
-    def several(system: System, state: Any, todo: Array) -> tuple:
+    def several(system: System, state: PyTree, todo: Array) -> tuple:
         def one(carry: tuple) -> tuple:
             state, done, most, _ = carry
             new, interval = step(system, scheme, state, h)
@@ -58,7 +59,7 @@ def advanced(
 
 
 @partial(jax.jit, static_argnums=0)
-def velocities(axes: Axes, system: System, scheme: Scheme, state: Any) -> Array:
+def velocities(axes: Axes, system: System, scheme: Scheme, state: PyTree) -> Array:
     """xi at the nodes of members."""
     return _mapped(scheme.velocity, axes, system, state)
 
@@ -66,7 +67,7 @@ def velocities(axes: Axes, system: System, scheme: Scheme, state: Any) -> Array:
 def in_groups(function: Callable, width: int, count: int, *trees: Any) -> Any:
     """The function of trees with a leading axis of `count`, `width` at a time: so one compilation serves all counts."""
 
-    def part(first: int) -> Any:
+    def part(first: int) -> PyTree:
         here = np.minimum(np.arange(first, first + width), count - 1)
         return jax.tree.map(np.asarray, function(*jax.tree.map(lambda leaf: leaf[here], trees)))
 

@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.inputs import explained, short
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.ensemble.plain import Axes
@@ -38,12 +40,12 @@ class Reduction(NamedTuple):
     update: Callable[[dict[str, Array], System, Array, Array], dict[str, Array]]
 
 
-def kept(reduction: Any, system: System, q: Any, xi: Any) -> dict[str, jax.ShapeDtypeStruct] | None:
+def kept(reduction: Any, system: System, q: Coordinates, xi: Quasivelocities) -> dict[str, jax.ShapeDtypeStruct] | None:
     """What a reduction keeps of a member: shapes, and types that hold every update; or a sentence why it cannot."""
     if reduction is None:
         return None
     if not isinstance(reduction, Reduction) or not all(callable(function) for function in reduction):
-        raise TypeError(f"reduction is a dh.Reduction(start, update) of two functions; got {short(reduction)}.")
+        raise InputTypeError(f"reduction is a dh.Reduction(start, update) of two functions; got {short(reduction)}.")
     with explained("start of the reduction"):
         begun = jax.eval_shape(lambda *a: _arrays("start", reduction.start(*a)), system, q, xi)
     while True:
@@ -56,7 +58,7 @@ def kept(reduction: Any, system: System, q: Any, xi: Any) -> dict[str, jax.Shape
         begun = {name: jax.ShapeDtypeStruct(begun[name].shape, kind) for name, kind in types.items()}
 
 
-def _arrays(function: str, given: Any) -> dict[str, Array]:
+def _arrays(function: str, given: object) -> dict[str, Array]:
     """What a user's function returned, of strong types; or a sentence."""
     if not isinstance(given, dict) or not given:
         what = (
@@ -66,43 +68,43 @@ def _arrays(function: str, given: Any) -> dict[str, Array]:
             if isinstance(given, Array)
             else short(given)
         )
-        raise TypeError(
+        raise InputTypeError(
             f"{function} of the reduction returns {what}; wanted is a dictionary name -> number or array, such as "
             '{"highest": q[1]}.'
         )
     for name in given:
         if not isinstance(name, str) or not name.isidentifier():
-            raise ValueError(
+            raise InputError(
                 f"{function} of the reduction returns the name {name!r}; names are words such as 'highest'."
             )
         if name in OWN:
-            raise ValueError(f"{name!r} is a name of the result's own; {function} of the reduction needs another.")
+            raise InputError(f"{name!r} is a name of the result's own; {function} of the reduction needs another.")
     arrays = {name: jnp.asarray(value) for name, value in given.items()}
     for name, array in arrays.items():
         if str(array.dtype) not in NUMBERS:
-            raise ValueError(
+            raise InputError(
                 f"{function} of the reduction returns {name!r} of type {array.dtype}; it can be any of "
                 f"{', '.join(NUMBERS)}."
             )
     return {name: lax.convert_element_type(array, array.dtype) for name, array in arrays.items()}
 
 
-def _refuse_others(begun: dict[str, Any], updated: dict[str, Any]) -> None:
+def _refuse_others(begun: dict[str, Array], updated: dict[str, Array]) -> None:
     """An update keeps the names and the shapes of the start."""
     if set(begun) != set(updated):
-        raise ValueError(
+        raise InputError(
             f"start of the reduction returns {', '.join(sorted(begun))}, update returns {', '.join(sorted(updated))}; "
             "both have to return the same names."
         )
     for name, array in begun.items():
         if array.shape != updated[name].shape:
-            raise ValueError(
+            raise InputError(
                 f"{name!r} of the reduction has shape {array.shape} from start and {updated[name].shape} from update; "
                 "its shape has to stay."
             )
 
 
-def code(reduction: Reduction, system: System, q: Any, xi: Any) -> dict[str, str]:
+def code(reduction: Reduction, system: System, q: Coordinates, xi: Quasivelocities) -> dict[str, str]:
     """Digests of the two functions, by which another reduction is noticed."""
     start = digest(reduction.start, system, q, xi)
     update = digest(reduction.update, kept(reduction, system, q, xi), system, q, xi)
@@ -141,7 +143,9 @@ def folded(
 class Fold:
     """A reduction on its way through the nodes of a block."""
 
-    def __init__(self, reduction: Reduction, axes: Axes, system: Any, q: np.ndarray, xi: np.ndarray, size: int) -> None:
+    def __init__(
+        self, reduction: Reduction, axes: Axes, system: System, q: np.ndarray, xi: np.ndarray, size: int
+    ) -> None:
         self.reduction, self.axes, self.count, self.more = reduction, axes, len(q), size - len(q)
         leaves, tree = jax.tree.flatten(system)
         parts = [a if axis is None else self._padded(a) for a, axis in zip(leaves, axes, strict=True)]

@@ -1,13 +1,18 @@
 """What an ensemble returns: an xarray.Dataset over members, and steps or what a reduction made of them."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import numpy as np
+from jax import Array
 
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.ensemble.reasons import MEANINGS, Why, sentences
 from discrete_hamel.runs.storage.columns import Column
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 
 class Contents(NamedTuple):
@@ -22,7 +27,12 @@ def _names(given: tuple[str, ...], letter: str, count: int) -> np.ndarray:
 
 
 def contents(
-    system: System, widths: tuple[int, int, int], steps: np.ndarray, h: Any, reduced: Any, size: int
+    system: System,
+    widths: tuple[int, int, int],
+    steps: np.ndarray,
+    h: Array,
+    reduced: dict[str, jax.ShapeDtypeStruct] | None,
+    size: int,
 ) -> Contents:
     """The arrays of an ensemble of systems like this one: nodes at `steps`, or else `reduced`, name -> a sample.
 
@@ -31,7 +41,7 @@ def contents(
     floats = np.dtype(h.dtype).newbyteorder("<").str
     n_q, n_p, n_xi = widths
     velocities = _names(system.velocities, "xi", n_xi)
-    shapes: dict[str, tuple[tuple[str, ...], Any, tuple[int, ...]]] = {}
+    shapes: dict[str, tuple[tuple[str, ...], np.dtype | str, tuple[int, ...]]] = {}
     coordinates: dict[str, tuple[str, np.ndarray]] = {}
     if reduced is None:
         for name, dimension, width in (("q", "coordinate", n_q), ("p", "momentum", n_p), ("xi", "velocity", n_xi)):
@@ -62,7 +72,9 @@ def contents(
     return Contents(columns, coordinates)
 
 
-def dataset(contents: Contents, arrays: dict[str, Any], attributes: dict[str, Any]) -> Any:
+def dataset(
+    contents: Contents, arrays: Mapping[str, Array | np.ndarray], attributes: Mapping[str, object]
+) -> "Dataset":
     """The arrays of all members as an xarray.Dataset."""
     import xarray
 
@@ -73,12 +85,12 @@ def dataset(contents: Contents, arrays: dict[str, Any], attributes: dict[str, An
     return told(xarray.Dataset(variables, coordinates)).assign_attrs(attributes)
 
 
-def _typed(array: Any, dtype: np.dtype) -> Any:
+def _typed(array: Array | np.ndarray, dtype: np.dtype) -> Array | np.ndarray:
     """What was gathered on this host in float64, as the run's own floats; arrays on devices have them already."""
     return array.astype(dtype, copy=False) if isinstance(array, np.ndarray) else array
 
 
-def told(result: Any) -> Any:
+def told(result: "Dataset") -> "Dataset":
     """The dataset with the reasons in words, where the numbers of all members are on this host."""
     result["failure"].attrs |= {"flag_values": [int(w) for w in Why], "flag_meanings": MEANINGS}
     if isinstance(result["failure"].variable.data, jax.Array):

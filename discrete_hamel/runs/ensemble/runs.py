@@ -5,14 +5,16 @@ import random
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.console import Progress
-from discrete_hamel._support.errors import RunInterrupted
+from discrete_hamel._support.errors import InputError, InputTypeError, RunInterrupted
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.lanes.lane_choice import bundle_for
 from discrete_hamel.compiler.step.stepper import in_steps
@@ -32,6 +34,9 @@ from discrete_hamel.runs.simulation import _warn_of_float32
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
 
+if TYPE_CHECKING:
+    from xarray import Dataset
+
 BLOCK = 2048  # members, at most, that one core takes at a time, and that a chunk of a store holds
 CAPACITY = 64  # nodes that a call gives at most
 FIRST_LOOK = 0.05  # seconds after which is first looked whether others have finished their blocks, then less often
@@ -39,26 +44,27 @@ FIRST_LOOK = 0.05  # seconds after which is first looked whether others have fin
 
 def ensemble(
     system: System | Sequence[System],
-    q: Any,
-    xi: Any = None,
+    q: Coordinates,
+    xi: Quasivelocities | None = None,
     *,
-    v: Any = None,
-    h: Any,
+    v: Velocities | None = None,
+    h: Scalar,
     steps: int,
     scheme: Scheme | None = None,
     save_every: int | None = None,
     reduction: Reduction | None = None,
-    store: Any = None,
+    store: PathLike | None = None,
     workers: int | None = None,
     progress: bool = True,
     compiled: bool = True,
-) -> Any:
+) -> "Dataset":
     """Many runs side by side, as an xarray.Dataset over `member`: over initial data, and the system's parameters.
 
     Whatever differs has a leading axis of members: q, xi (or v), and any of the system's parameters; or `system` is a
     list (which leaves no doubt: three masses of three members could also be one member's). Kept is the last node; with
     `save_every` the first and each so-many-th; with a `Reduction` what that makes of them. A member that fails does not
     stop the others: it has NaN from there on (a reduction keeps what it had), a `failure` and a `reason`.
+    `progress` and `compiled` are as in `simulate`.
 
     The members are run in blocks, by `workers` threads (one a core if nothing is said). With `store`, the path of a
     Zarr store, each block is written when it is done, and those that are there are left out. Any number of processes,
@@ -74,14 +80,14 @@ def ensemble(
     """
     scheme = DiscreteHamel() if scheme is None else scheme
     if not isinstance(scheme, Scheme):
-        raise TypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
+        raise InputTypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
     steps = checks.count("steps", steps, 1)
     every = steps if save_every is None else checks.count("save_every", save_every, 1)
     if steps % every:
-        raise ValueError(f"steps = {steps} is not a multiple of save_every = {every}, so the last node would be lost.")
+        raise InputError(f"steps = {steps} is not a multiple of save_every = {every}, so the last node would be lost.")
     h = checks.step_size(h)
     if checks.traced(system, scheme, q, xi, v, h):
-        raise ValueError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
+        raise InputError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
     _warn_of_float32(h)
     workers = cores() if workers is None else checks.count("workers", workers, 1)
     members = gathered(system, q, xi, v, BLOCK)
@@ -103,7 +109,7 @@ class Run:
         self,
         members: Members,
         scheme: Scheme,
-        h: Any,
+        h: Array,
         steps: int,
         every: int,
         first_too: bool,

@@ -1,7 +1,6 @@
 """Who among the members of an ensemble cannot start, and why: looked at side by side."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,14 +17,16 @@ GROUP = 2048  # members looked at together: few enough for the cache
 NEAR_UNITY = 0.9  # singular values then are between 0.1 and 1.9
 
 
-def one(system: System, axes: Axes, member: int) -> Any:
+def one(system: System, axes: Axes, member: int) -> System:
     """The system of one member."""
     leaves, tree = jax.tree.flatten(system)
     own = [leaf if axis is None else leaf[member] for leaf, axis in zip(leaves, axes, strict=True)]
     return jax.tree.unflatten(tree, own)
 
 
-def starts(system: Any, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool) -> tuple[np.ndarray, np.ndarray]:
+def starts(
+    system: System, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """xi of members, and why those who cannot start cannot. By one thread at a time: where two do batched linear
     algebra at once, XLA has been seen to hang.
     """
@@ -40,7 +41,7 @@ def starts(system: Any, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: 
     xi, finite, inertia, off, apart = in_groups(facts, GROUP, len(q), own, q, velocity)
     size = np.max(np.abs(velocity), axis=1)
     why = np.where(off <= checks.ON_CONSTRAINT * size, Why.WELL, Why.CONSTRAINT)
-    why = np.where(apart <= manifold.slack(q), why, Why.POSITION)
+    why = np.where(apart <= manifold.slack(q), why, Why.POSITION)  # type: ignore[arg-type]
     why = np.where(_regular(inertia), why, Why.DEGENERATE)
     why = np.where(finite, why, Why.FUNCTIONS)
     why = np.where(_allowed(system, axes, len(q)), why, Why.PARAMETERS)
@@ -67,7 +68,7 @@ def _facts(axes: Axes, system: System, q: Array, velocity: Array, quasi: bool) -
     return jax.vmap(facts, (tree, 0, 0))(system, q, velocity)
 
 
-def _allowed(system: Any, axes: Axes, members: int) -> np.ndarray:
+def _allowed(system: System, axes: Axes, members: int) -> np.ndarray:
     """Whose parameters the system's own `check` lets pass; each set of them is looked at once."""
     leaves, tree = jax.tree.flatten(system)
     numbers = jax.tree.unflatten(tree, [np.asarray(leaf) for leaf in leaves])

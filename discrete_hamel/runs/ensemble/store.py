@@ -8,27 +8,34 @@ import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from discrete_hamel._support.errors import StoreDamaged, StoreFailed
+from discrete_hamel._support.arrays import PathLike
+from discrete_hamel._support.errors import InputError, StoreDamaged, StoreFailed
 from discrete_hamel.runs.ensemble import claims, processes
 from discrete_hamel.runs.ensemble.batches import Task
 from discrete_hamel.runs.ensemble.members import Members
-from discrete_hamel.runs.ensemble.reductions import code, kept
+from discrete_hamel.runs.ensemble.reductions import Reduction, code, kept
 from discrete_hamel.runs.ensemble.results import Contents, told
 from discrete_hamel.runs.storage import files, requests
 from discrete_hamel.runs.storage.columns import Column
 from discrete_hamel.runs.storage.manifest import described, differences, versions
 from discrete_hamel.runs.storage.reading import METADATA, checksum, verified
+from discrete_hamel.runs.storage.told import Metadata
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 KIND = "ensemble 1"
 
 
-def manifest(members: Members, task: Task, nodes: int, first_too: bool, reduction: Any) -> dict[str, Any]:
+def manifest(
+    members: Members, task: Task, nodes: int, first_too: bool, reduction: Reduction | None
+) -> dict[str, object]:
     """What an ensemble is made from; what differs from member to member as a digest."""
     from discrete_hamel.runs.storage.manifest import manifest as of_a_run
 
@@ -37,7 +44,7 @@ def manifest(members: Members, task: Task, nodes: int, first_too: bool, reductio
     equations = dict(whole["equations"])
     if reduction is not None:
         equations |= code(reduction, sample, q, xi)
-    described_as = described(sample) or {}
+    described_as = described(sample)
     return whole | {
         "kind": KIND,
         "system": {"class": described_as["class"], "structure": described_as["structure"]},
@@ -79,17 +86,17 @@ def _digest(before: bytes, rows: np.ndarray) -> int:
 class Shards:
     """The store: made by whoever comes first, written by all who work on it."""
 
-    def __init__(self, path: Any, contents: Contents, made_from: dict[str, Any], members: int) -> None:
+    def __init__(self, path: PathLike, contents: Contents, made_from: dict[str, object], members: int) -> None:
         self.path, self.contents, self.members = requests.place(path), contents, members
         self.size = next(iter(contents.columns.values())).chunk
         self.first = not self.path.exists() and self._made(made_from)
         if not self.first:
             self._refuse_another(made_from)
 
-    def _made(self, made_from: dict[str, Any]) -> bool:
+    def _made(self, made_from: dict[str, object]) -> bool:
         """A new store without any block; False if another process was faster."""
         place = self.path.parent / f".{self.path.name}.new-{secrets.token_hex(8)}"
-        metadata: dict[str, Any] = {".zgroup": {"zarr_format": 2}, ".zattrs": {"discrete_hamel": json.dumps(made_from)}}
+        metadata: Metadata = {".zgroup": {"zarr_format": 2}, ".zattrs": {"discrete_hamel": json.dumps(made_from)}}
         beside = {"member": ("member", np.arange(self.members))} | self.contents.coordinates
         batch = files.Batch()
         try:
@@ -117,10 +124,10 @@ class Shards:
             raise type(error)(f"no store can be made at {self.path}: {error.strerror}.") from None
         return True
 
-    def _refuse_another(self, made_from: dict[str, Any]) -> None:
+    def _refuse_another(self, made_from: dict[str, object]) -> None:
         """All who work on a store run the same thing: what it was made from decides."""
         if differing := differences(stored_manifest(self.path), json.loads(json.dumps(made_from))):
-            raise ValueError(
+            raise InputError(
                 f"{self.path} was made by another ensemble (stored -> asked for): "
                 + "; ".join(differing)
                 + ". Give another store."
@@ -162,7 +169,7 @@ class Shards:
             for path in left:
                 path.unlink(missing_ok=True)
 
-    def opened(self, attributes: dict[str, Any]) -> Any:
+    def opened(self, attributes: dict[str, object]) -> "Dataset":
         """The result as xarray opens it, of which little is read before it is asked for."""
         import xarray
 
@@ -175,14 +182,14 @@ def _stored(values: np.ndarray) -> np.ndarray:
     return values.astype(values.dtype.newbyteorder("<"))
 
 
-def stored_manifest(path: Path) -> dict[str, Any]:
+def stored_manifest(path: Path) -> dict[str, object]:
     """What an ensemble's store says it was made from."""
     try:
         _, made_from = verified(path)
     except StoreDamaged:
         raise
     except (OSError, ValueError):
-        raise ValueError(f"{path} is not the store of an ensemble.") from None
+        raise InputError(f"{path} is not the store of an ensemble.") from None
     if made_from.get("kind") != KIND:
-        raise ValueError(f"{path} is the store of one run, not of an ensemble; dh.load reads it.")
+        raise InputError(f"{path} is the store of one run, not of an ensemble; dh.load reads it.")
     return made_from

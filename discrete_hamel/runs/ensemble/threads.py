@@ -4,7 +4,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def by_all_cores(
             over.set()
 
 
-def _joined(pieces: dict[int, Any]) -> Arrays:
+def _joined(pieces: dict[int, Arrays]) -> Arrays:
     in_order: Sequence[Arrays] = [piece for _, piece in sorted(pieces.items())]
     if len(in_order) == 1:
         return in_order[0]

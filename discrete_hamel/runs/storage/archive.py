@@ -2,13 +2,15 @@
 
 import json
 from contextlib import closing
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 
 from discrete_hamel import schemes, systems
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.arrays import PathLike
+from discrete_hamel._support.errors import InputError, InputTypeError, StoreDamaged
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.storage.layout import names
@@ -16,13 +18,17 @@ from discrete_hamel.runs.storage.manifest import agreeing, described, rebuilt
 from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.recording import Recording, stored_trajectory
 from discrete_hamel.runs.storage.requests import place
+from discrete_hamel.runs.storage.told import Described, Manifest
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 PIECE = 1 << 14  # rows that are copied at once
 
 
-def _xarray() -> Any:
+def _xarray() -> ModuleType:
     try:
         import xarray
     except ImportError:
@@ -30,12 +36,12 @@ def _xarray() -> Any:
     return xarray
 
 
-def dataset(trajectory: Trajectory) -> Any:
+def dataset(trajectory: Trajectory) -> "Dataset":
     """An xarray.Dataset: q, p, xi, v, energy, invariants and contact force over `time`; the rest over `interval`."""
     xarray = _xarray()
     system = trajectory.system
     velocities = names(system.velocities, "xi", trajectory.xi.shape[1])
-    nodes: dict[str, Any] = {
+    nodes: dict[str, tuple] = {
         "q": (("time", "coordinate"), trajectory.q),
         "p": (("time", "momentum"), trajectory.p),
         "xi": (("time", "velocity"), trajectory.xi),
@@ -59,12 +65,15 @@ def dataset(trajectory: Trajectory) -> Any:
         "velocity": velocities,
         "momentum": velocities[: trajectory.p.shape[1]],
     }
-    made_by = {"system": described(system), "scheme": described(trajectory.scheme)}
+    made_by = {
+        "system": described(system),
+        "scheme": None if trajectory.scheme is None else described(trajectory.scheme),
+    }
     h = None if trajectory.h is None else float(trajectory.h)
     return xarray.Dataset(nodes, coordinates, {"discrete_hamel": json.dumps(made_by | {"h": h})})
 
 
-def save(trajectory: Trajectory, path: Any) -> None:
+def save(trajectory: Trajectory, path: PathLike) -> None:
     """Write the trajectory to a new Zarr store, of the same form as one that grew with its run."""
     t = trajectory
     made_by = t.system, t.scheme, jnp.asarray(t.q[0]), jnp.asarray(t.xi[0]), t.h
@@ -72,7 +81,7 @@ def save(trajectory: Trajectory, path: Any) -> None:
         record.copy(t, PIECE)
 
 
-def load(path: Any, *, system: System | None = None, scheme: Scheme | None = None) -> Trajectory:
+def load(path: PathLike, *, system: System | None = None, scheme: Scheme | None = None) -> Trajectory:
     """The trajectory of a store written by `save` or `simulate(store=...)`; its arrays are read when asked for.
 
     A catalogue system or scheme is rebuilt with its parameters. One of the user's own, or of `dh.fields`, has to be
@@ -97,7 +106,7 @@ def load(path: Any, *, system: System | None = None, scheme: Scheme | None = Non
     return stored_trajectory(contents, ready, rule, h, like)
 
 
-def _whole(described_as: dict[str, Any], catalogue: Any, path: Any) -> Any:
+def _whole(described_as: Described, catalogue: ModuleType, path: PathLike) -> Any:
     """`rebuilt`, with parameters that the system or scheme itself would take."""
     try:
         found = rebuilt(described_as, catalogue)
@@ -110,12 +119,14 @@ def _whole(described_as: dict[str, Any], catalogue: Any, path: Any) -> Any:
     return found
 
 
-def _made_by(told: dict[str, Any], system: Any, scheme: Any, q: jax.Array, path: Any) -> tuple[Any, Any]:
+def _made_by(
+    told: Manifest, system: System | None, scheme: Scheme | None, q: jax.Array, path: PathLike
+) -> tuple[System, Scheme | None]:
     """The system and the scheme of a store: of the catalogue, or as given."""
     if scheme is not None and told["scheme"] is None:
-        raise ValueError(f"{path} holds a reference solution, which no scheme has made; leave out scheme=...")
+        raise InputError(f"{path} holds a reference solution, which no scheme has made; leave out scheme=...")
     if not isinstance(system, System | None) or not isinstance(scheme, Scheme | None):
-        raise TypeError(f"load takes a System and a Scheme (instances); got system={system!r}, scheme={scheme!r}.")
+        raise InputTypeError(f"load takes a System and a Scheme (instances); got system={system!r}, scheme={scheme!r}.")
     ready = _whole(told["system"], systems, path) if system is None else checks.canonical(system).at(q)
     rule = scheme
     if told["scheme"] is not None:
@@ -125,7 +136,7 @@ def _made_by(told: dict[str, Any], system: Any, scheme: Any, q: jax.Array, path:
         lacking["scheme"] = told["scheme"]["class"]
     if lacking:
         who = " and ".join(f"the {kind} of {path}, {name}," for kind, name in lacking.items())
-        raise ValueError(
+        raise InputError(
             f"{who} cannot be rebuilt from data alone; give {'it' if len(lacking) == 1 else 'them'}: "
             f"load(path, {', '.join(f'{kind}=...' for kind in lacking)}). "
             "The arrays alone can be read without: xarray.open_zarr(path)."
@@ -133,5 +144,6 @@ def _made_by(told: dict[str, Any], system: Any, scheme: Any, q: jax.Array, path:
     if system is not None:
         agreeing("system", ready, told["system"], path)
     if scheme is not None:
-        rule = agreeing("scheme", checks.canonical(scheme.fitted(ready)), told["scheme"], path)
+        own = checks.canonical(scheme.fitted(ready))
+        rule = agreeing("scheme", own, told["scheme"], path)  # type: ignore[arg-type]
     return ready, rule

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jax import Array
 
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel.runs.storage import files
+from discrete_hamel.runs.storage.told import Metadata
 
 NAME = re.compile(r"[^\W.][^/\\\x00-\x1f]*")  # no way out of the store, and nothing hidden
 MISSING = {"f": "NaN"}  # what others show where a chunk is missing; for whole numbers xarray would take it as a mark
@@ -31,7 +33,7 @@ class Column:
     chunk: int  # rows of a chunk
     shape: tuple[int, ...]  # of a row
 
-    def metadata(self, rows: int) -> dict[str, Any]:
+    def metadata(self, rows: int) -> Metadata:
         """The array's .zarray and .zattrs (Zarr, version 2), as xarray wants them."""
         array = {
             "zarr_format": 2,
@@ -81,36 +83,36 @@ class Column:
         return self.dtype.itemsize * math.prod(self.shape)
 
 
-def named(name: Any) -> str:
+def named(name: object) -> str:
     """A name that may be a folder in a store, or a sentence."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ValueError(
+        raise InputError(
             f"{name!r} cannot be the name of an array in a store: names begin with a letter and hold no slash."
         )
     return name
 
 
-def column_of(name: str, metadata: dict[str, Any]) -> tuple[Column, int]:
+def column_of(name: str, metadata: Metadata) -> tuple[Column, int]:
     """The column that the metadata of a store describe, and its rows; a ValueError says what is wrong with them."""
     array, attributes = (metadata.get(f"{name}/{part}") for part in (".zarray", ".zattrs"))
     if not isinstance(array, dict) or not isinstance(attributes, dict):
-        raise ValueError(f"the array {name!r} has no metadata.")
+        raise InputError(f"the array {name!r} has no metadata.")
     sizes, chunks, dtype = (array.get(key) for key in ("shape", "chunks", "dtype"))
     dimensions = attributes.get("_ARRAY_DIMENSIONS")
     if not isinstance(sizes, list) or not isinstance(chunks, list) or not isinstance(dimensions, list):
-        raise ValueError(f"the array {name!r} has no shape, chunks and dimensions.")
+        raise InputError(f"the array {name!r} has no shape, chunks and dimensions.")
     if not len(sizes) == len(chunks) == len(dimensions) > 0:
-        raise ValueError(f"the array {name!r} has a shape, chunks and dimensions that do not belong together.")
+        raise InputError(f"the array {name!r} has a shape, chunks and dimensions that do not belong together.")
     if not isinstance(dtype, str) or not TYPE.fullmatch(dtype):
-        raise ValueError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
+        raise InputError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
     if array.get("filters") != CHECK or array.get("compressor") is not None:
-        raise ValueError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
+        raise InputError(f"the array {name!r} is encoded in a way that discrete_hamel does not write.")
     if not all(type(size) is int and size >= 0 for size in (*sizes, *chunks)) or chunks[0] < 1:
-        raise ValueError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}.")
+        raise InputError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}.")
     if max(math.prod(sizes), math.prod(chunks)) * np.dtype(dtype).itemsize >= LARGEST:
-        raise ValueError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}, beyond any memory.")
+        raise InputError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}, beyond any memory.")
     if not all(isinstance(dimension, str) for dimension in dimensions):
-        raise ValueError(f"the array {name!r} has dimensions without names.")
+        raise InputError(f"the array {name!r} has dimensions without names.")
     return Column(named(name), tuple(dimensions), np.dtype(dtype), chunks[0], tuple(sizes[1:])), sizes[0]
 
 
@@ -123,7 +125,7 @@ class StoredArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __init__(self, store: Path, column: Column, rows: int) -> None:
         self._store, self._column = store, column
         self.shape, self.dtype = (rows, *column.shape), column.dtype
-        self._last: tuple[int, Any] = (-1, None)
+        self._last: tuple[int, np.ndarray] = (-1, np.zeros(0))
 
     @property
     def ndim(self) -> int:
@@ -160,7 +162,7 @@ class StoredArray(np.lib.mixins.NDArrayOperatorsMixin):
             rows = self._chunk(number)[max(begin - number * length, 0) : end - number * length]
             yield rows[(slice(None), *rest)]
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> np.ndarray:
         rows, *others = key if isinstance(key, tuple) else (key,)
         rest, count = tuple(others), len(self)
         if rows is Ellipsis or rows is None or any(not isinstance(item, int | slice) for item in rest):
@@ -182,16 +184,16 @@ class StoredArray(np.lib.mixins.NDArrayOperatorsMixin):
             return np.asarray(self)[key]
         return self._rows(wanted % max(count, 1), rest)
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         whole = self[:]
         return whole if dtype is None else whole.astype(dtype, copy=False)
 
-    def __jax_array__(self) -> Any:
+    def __jax_array__(self) -> Array:
         import jax.numpy as jnp
 
         return jnp.asarray(self[:])
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> object:
         plain = (np.asarray(a) if isinstance(a, StoredArray) else a for a in inputs)
         return getattr(ufunc, method)(*plain, **options)
 

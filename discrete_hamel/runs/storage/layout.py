@@ -1,12 +1,12 @@
 """Which arrays a store holds of a run: at its nodes, on its intervals, and the names of coordinates and velocities."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.storage.columns import Column, named
@@ -18,6 +18,7 @@ RUN = ("time", "q", "p", "xi")  # what the run itself gives at nodes; all else t
 INTERVAL = {"xi_mid", "converged", "iterations", "residual"}
 LABELS = {"coordinate", "velocity", "momentum", "interval"}
 RESERVED = {*RUN, "v", *INTERVAL, *LABELS}  # no invariant's name
+Shaped = jax.Array | jax.ShapeDtypeStruct
 
 
 def chunk_of(nodes: int, coordinates: int) -> int:
@@ -30,7 +31,7 @@ def chunk_of(nodes: int, coordinates: int) -> int:
 def _at_node(system: System, q: Array, xi: Array) -> dict[str, Array]:
     invariants = invariants_at(system, q, xi)
     if taken := set(invariants) & RESERVED:
-        raise ValueError(f"the invariant {taken.pop()!r} has the name of another array; give it a different name.")
+        raise InputError(f"the invariant {taken.pop()!r} has the name of another array; give it a different name.")
     return {"v": hamel.velocities(system, q, xi)} | invariants
 
 
@@ -48,10 +49,10 @@ def derived(system: System, q: np.ndarray, xi: np.ndarray, length: int) -> dict[
     return {name: np.asarray(values)[:count] for name, values in _at_nodes(system, *full).items()}
 
 
-def node_columns(system: System, q: Any, p: Any, xi: Any, chunk: int) -> list[Column]:
+def node_columns(system: System, q: Shaped, p: Shaped, xi: Shaped, chunk: int) -> list[Column]:
     """The arrays along `time`."""
     dimensions = {"time": (), "q": ("coordinate",), "p": ("momentum",), "xi": ("velocity",), "v": ("coordinate",)}
-    like: dict[str, Any] = {"time": jax.ShapeDtypeStruct((), q.dtype), "q": q, "p": p, "xi": xi}
+    like: dict[str, Shaped] = {"time": jax.ShapeDtypeStruct((), q.dtype), "q": q, "p": p, "xi": xi}
     like |= jax.eval_shape(_at_node, system, q, xi)
     return [
         Column(

@@ -4,8 +4,10 @@ import dataclasses
 import hashlib
 import platform
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -13,11 +15,13 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel import schemes
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.arrays import PathLike, PyTree, Scalar
+from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel._support.pytrees import is_static
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
+from discrete_hamel.runs.storage.told import Described, MadeFrom, Numbers
 from discrete_hamel.schemes.scheme import Scheme
 
 FORMAT = 2
@@ -26,10 +30,8 @@ LARGEST = 10_000  # size that is believed, so that no store can have us fill the
 LONGEST = 60  # characters of a value in a message
 
 
-def described(tree: Any) -> dict[str, Any] | None:
+def described(tree: object) -> Described:
     """A pytree as plain data: its class, its leaves by name, and its structure as text, for comparison only."""
-    if tree is None:
-        return None
     leaves = {
         jax.tree_util.keystr(path).lstrip("."): np.asarray(leaf).tolist()
         for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
@@ -38,7 +40,7 @@ def described(tree: Any) -> dict[str, Any] | None:
     return {"class": type(tree).__name__, "fields": _plain(tree), "leaves": leaves, "structure": structure}
 
 
-def _plain(tree: Any) -> dict[str, Any]:
+def _plain(tree: object) -> dict[str, object]:
     """The fields that are plain data and part of the structure (sizes, switches, names), and what schemes consist of:
     other schemes, and what else `schemes` has.
     """
@@ -52,7 +54,7 @@ def _plain(tree: Any) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)  # keyed as jax.jit keys what it has compiled
-def _digest(name: str, structure: Any, shapes: tuple) -> str:
+def _digest(name: str, structure: object, shapes: tuple) -> str:
     """Of a method's operations and constants, by which a change in a user's code is noticed.
 
     `structure` and `shapes` are those of (the object, the arguments).
@@ -61,7 +63,7 @@ def _digest(name: str, structure: Any, shapes: tuple) -> str:
     return digest(lambda thing, *given: getattr(thing, name)(*given), thing, *given)
 
 
-def digest(function: Any, *given: Any) -> str:
+def digest(function: Callable, *given: PyTree) -> str:
     """Of a function's operations and constants, traced with arguments of these shapes."""
     closed = jax.make_jaxpr(function)(*given)
     text = NOWHERE.sub("", str(closed.jaxpr)).encode()
@@ -70,7 +72,7 @@ def digest(function: Any, *given: Any) -> str:
     return hashlib.sha256(text).hexdigest()[:16]
 
 
-def _traced(name: str, *thing_and_arguments: Any) -> str:
+def _traced(name: str, *thing_and_arguments: PyTree) -> str:
     leaves, structure = jax.tree.flatten(thing_and_arguments)
     return _digest(name, structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves))
 
@@ -90,7 +92,7 @@ def versions() -> dict[str, str]:
     return {"discrete_hamel": __version__, "jax": jax.__version__, "numpy": np.__version__, "machine": machine}
 
 
-def manifest(system: System, scheme: Scheme | None, q: Array, xi: Array, h: Any, save_every: int) -> dict[str, Any]:
+def manifest(system: System, scheme: Scheme | None, q: Array, xi: Array, h: Scalar, save_every: int) -> MadeFrom:
     """What a run is made from: two runs whose manifests are equal have equal steps, bit for bit."""
     equations = {name: _traced(name, system, *given) for name, given in _functions(system, q, xi).items()}
     # The library's own schemes change with its version only, and tracing a step takes a while.
@@ -103,20 +105,20 @@ def manifest(system: System, scheme: Scheme | None, q: Array, xi: Array, h: Any,
         "dtype": str(q.dtype),
         "system": described(system),
         "equations": equations,
-        "scheme": described(scheme),
+        "scheme": None if scheme is None else described(scheme),
         "h": None if h is None else float(h),
         "save_every": save_every,
         "start": {"q": np.asarray(q).tolist(), "xi": np.asarray(xi).tolist()},
     }
 
 
-def _flat(tree: Any, name: str = "") -> dict[str, Any]:
+def _flat(tree: object, name: str = "") -> dict[str, object]:
     if not isinstance(tree, dict):
         return {name: tree}
     return {key: value for k, v in tree.items() for key, value in _flat(v, f"{name}.{k}".lstrip(".")).items()}
 
 
-def differences(stored: dict[str, Any], mine: dict[str, Any]) -> list[str]:
+def differences(stored: Mapping[str, object], mine: Mapping[str, object]) -> list[str]:
     """What differs between two manifests, each as "name: old -> new"."""
     old, new = _flat(stored), _flat(mine)
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
@@ -131,28 +133,28 @@ def differences(stored: dict[str, Any], mine: dict[str, Any]) -> list[str]:
     return told or [f"{name}: {old.get(name)} -> {new.get(name)}" for name in names]
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = "absent" if value is None else str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def agreeing(kind: str, given: Any, described_as: dict[str, Any], path: Any) -> Any:
+def agreeing(kind: str, given: PyTree, described_as: Described, path: PathLike) -> Any:
     """The system or scheme given, which has to agree with what the store says of it."""
-    mine: dict[str, Any] = described(given) or {}
+    mine = described(given)
     if mine["class"] != described_as["class"]:
-        raise ValueError(f"{path} holds a {described_as['class']}, the {kind} given is a {mine['class']}.")
+        raise InputError(f"{path} holds a {described_as['class']}, the {kind} given is a {mine['class']}.")
     for part in ("fields", "leaves"):
         ours, stored = mine[part], described_as[part]
         for name in sorted({**ours, **stored}):
             if ours.get(name) != stored.get(name):
-                raise ValueError(
+                raise InputError(
                     f"the {kind} given differs from the one in {path}: {name} is {_short(ours.get(name))}, "
                     f"stored {_short(stored.get(name))}."
                 )
     return given
 
 
-def rebuilt(described_as: dict[str, Any], catalogue: Any) -> Any:
+def rebuilt(described_as: Described, catalogue: ModuleType) -> Any:
     """An object of a class in the library's own catalogue, with the stored leaves; nothing else is ever called.
 
     None if it cannot be made from data alone.
@@ -174,7 +176,7 @@ def rebuilt(described_as: dict[str, Any], catalogue: Any) -> Any:
 FITTING = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}  # kinds of stored numbers that may stand for a kind
 
 
-def _leaves(blank: Any, described_as: dict[str, Any]) -> list[Array]:
+def _leaves(blank: PyTree, described_as: Described) -> list[Array]:
     """The stored leaves in the order of an object of the same class, each a number where that has one."""
     like = {
         jax.tree_util.keystr(path).lstrip("."): np.asarray(leaf)
@@ -189,17 +191,17 @@ def _leaves(blank: Any, described_as: dict[str, Any]) -> list[Array]:
     return [jnp.asarray(stored[name].astype(leaf.dtype)) for name, leaf in like.items()]
 
 
-def _believed(fields: dict[str, Any]) -> dict[str, Any]:
+def _believed(fields: dict[str, object]) -> dict[str, object]:
     """Of what a store says of an object's fields, what may go into its making."""
-    within = {k: rebuilt(v, schemes) for k, v in fields.items() if isinstance(v, dict)}
+    within = {k: rebuilt(cast(Described, v), schemes) for k, v in fields.items() if isinstance(v, dict)}
     if None in within.values():
-        raise ValueError("a scheme within cannot be rebuilt.")
+        raise InputError("a scheme within cannot be rebuilt.")
     return within | {
         k: v for k, v in fields.items() if isinstance(v, bool | str) or (isinstance(v, int) and v < LARGEST)
     }
 
 
-def restored(leaves: list[Any], like: Any) -> Any:
+def restored(leaves: list[Numbers], like: PyTree) -> Any:
     """A pytree like `like` (shapes and types) from its leaves as plain data."""
     shapes = jax.tree.leaves(like)
     if len(leaves) != len(shapes):

@@ -4,18 +4,18 @@ import json
 import os
 import zlib
 from pathlib import Path
-from typing import Any
 
-from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel.runs.storage import files, validation
 from discrete_hamel.runs.storage.columns import Column, StoredArray, column_of, named
 from discrete_hamel.runs.storage.manifest import FORMAT
+from discrete_hamel.runs.storage.told import Metadata
 
 METADATA = ".zmetadata"  # of all arrays in one file (xarray reads it first): its replacement finishes a checkpoint
 NOT_OURS = "is a Zarr store, but not one that discrete_hamel wrote: it lacks its manifest."
 
 
-def checksum(metadata: dict[str, Any]) -> int:
+def checksum(metadata: Metadata) -> int:
     """Of the metadata of all arrays and of the manifest."""
     return zlib.crc32(json.dumps(metadata, sort_keys=True).encode())
 
@@ -29,13 +29,14 @@ class Contents:
             raise FileNotFoundError(f"there is no store at {path}.")
         metadata, told = verified(path)
         if "kind" in told:
-            raise ValueError(
+            raise InputError(
                 f"{path} is the store of an ensemble, not of one run: xarray.open_zarr({str(path)!r}) reads it, and "
                 "dh.ensemble with store=... goes on with it."
             )
         if validation.whole(told.get("format")) and told["format"] != FORMAT:
-            by = told["versions"].get("discrete_hamel") if isinstance(told.get("versions"), dict) else None
-            raise ValueError(
+            versions = told.get("versions")
+            by = versions.get("discrete_hamel") if isinstance(versions, dict) else None
+            raise InputError(
                 f"{path} has format {told['format']}, this version of discrete_hamel reads {FORMAT}; "
                 f"it was written by {by or 'an unknown version'}."
             )
@@ -59,13 +60,13 @@ class Contents:
         return self
 
 
-def verified(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def verified(path: Path) -> tuple[Metadata, dict[str, object]]:
     """What the one file says of all arrays, and the manifest in it; damage and foreign stores are told apart."""
     file = path / METADATA
     if not file.exists() and not file.is_symlink():
         if any((path / name).exists() for name in (".zgroup", "zarr.json")):
-            raise ValueError(f"{path} {NOT_OURS}")
-        raise ValueError(f"{path} is no Zarr store.")
+            raise InputError(f"{path} {NOT_OURS}")
+        raise InputError(f"{path} is no Zarr store.")
     damaged = StoreDamaged(
         f"{file} is damaged: it is cut off, or its checksum is not that of its contents. The arrays beside it may "
         "be whole, and each chunk has its own checksum; but what made the run is not known any more."
@@ -79,7 +80,7 @@ def verified(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except (KeyError, TypeError, ValueError, RecursionError):
         raise damaged from None
     if "discrete_hamel" not in attributes:
-        raise ValueError(f"{path} {NOT_OURS}")
+        raise InputError(f"{path} {NOT_OURS}")
     if not right:
         raise damaged
     try:

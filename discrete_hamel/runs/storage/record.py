@@ -1,6 +1,6 @@
 """What a run fills while it goes on: the memory of this process here, a store on disk in `storage.recording`."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from jax import Array
@@ -8,7 +8,7 @@ from jax import Array
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import RunReport, Trajectory
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 Stopped = RunFailed | RunInterrupted | None
 
@@ -18,7 +18,7 @@ class Point(NamedTuple):
     to which the plain path stands in for the compiled one.
     """
 
-    state: Any
+    state: State
     finished: int
     plain_until: int
 
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
         nodes, intervals = slice(begin, begin + count + 1), slice(begin, begin + count)
         return Rows(*(a[nodes] for a in self[:4]), *(a[intervals] for a in self[4:]))
 
-    def take(self, t: Any, saved: tuple) -> None:
+    def take(self, t: np.ndarray, saved: tuple) -> None:
         """A chunk, of which what has been written here already stays."""
         q, p, xi, xi_mid, report = saved
         count = len(xi_mid)
@@ -59,7 +59,7 @@ class Record(Protocol):
     failure: RunFailed | None
     lasting: bool  # whether it outlives the process, and may be gone on with in another
 
-    def begin(self, state: Any, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
+    def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
         """Take the first node, (q, p, xi); tell where to set out from, further on where a run is taken up again, and
         t, q and xi of the node there.
         """
@@ -70,10 +70,10 @@ class Record(Protocol):
     def rows(self, finished: int, count: int) -> Rows | None:
         """Where the next so many intervals may be written at once."""
 
-    def add(self, t: Any, saved: tuple, point: Point) -> RunFailed | None:
+    def add(self, t: np.ndarray, saved: tuple, point: Point) -> RunFailed | None:
         """Take a chunk: times of its nodes, (q, p, xi at nodes, xi_mid, Report), and where it ended; or say why not."""
 
-    def ended(self, state: Any, failure: Stopped) -> tuple[Trajectory, Stopped]:
+    def ended(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
         """All that was taken, with the state at its end, and what ended it before its time."""
 
 
@@ -99,7 +99,7 @@ class Memory:
         self.save_every, self.nodes, self.failure = save_every, nodes, None
         self.finished = 0
 
-    def begin(self, state: Any, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
+    def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
         self.path, count = path, self.nodes - 1
         node = [np.zeros((), self.made_by[2].dtype), *map(np.asarray, first)]
         try:
@@ -120,12 +120,12 @@ class Memory:
     def rows(self, finished: int, count: int) -> Rows:
         return self.kept.part(finished, count)
 
-    def add(self, t: Any, saved: tuple, point: Point) -> None:
+    def add(self, t: np.ndarray, saved: tuple, point: Point) -> None:
         count = point.finished - self.finished
         self.kept.part(self.finished, count).take(t, saved)
         self.finished = point.finished
 
-    def ended(self, state: Any, failure: Stopped) -> tuple[Trajectory, Stopped]:
+    def ended(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
         rows = self.kept
         if self.finished < self.nodes - 1:  # copied, so that the room for the rest is given back
             rows = Rows(*(a.copy() for a in rows.part(0, self.finished)))

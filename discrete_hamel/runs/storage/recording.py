@@ -4,13 +4,14 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import jax
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.errors import PHYSICAL, RunFailed, StoreDamaged, StoreFailed
+from discrete_hamel._support.arrays import PathLike, PyTree
+from discrete_hamel._support.errors import PHYSICAL, InputError, RunFailed, StoreDamaged, StoreFailed
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.storage import layout
 from discrete_hamel.runs.storage.lock import Lock
@@ -19,9 +20,10 @@ from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.record import Point, Stopped
 from discrete_hamel.runs.storage.requests import place, spacing
 from discrete_hamel.runs.storage.tables import Table
+from discrete_hamel.runs.storage.told import Manifest
 from discrete_hamel.runs.storage.writing import Growing
 from discrete_hamel.runs.trajectory import RunReport, Trajectory
-from discrete_hamel.schemes.scheme import Scheme
+from discrete_hamel.schemes.scheme import Scheme, State
 
 WAITING = 256  # files that may wait for a checkpoint at most
 
@@ -33,15 +35,15 @@ class Recording:
 
     def __init__(
         self,
-        path: Any,
+        path: PathLike,
         system: System,
         scheme: Scheme | None,
         q: Array,
         xi: Array,
-        h: Any,
+        h: Array,
         save_every: int,
         nodes: int,
-        checkpoint_every: Any = None,
+        checkpoint_every: object = None,
         resume: bool = False,
     ) -> None:
         self.system, self.scheme, self.h, self.save_every = system, scheme, h, save_every
@@ -92,25 +94,25 @@ class Recording:
             raise
         self.committed, self.contents = told["finished"], contents
 
-    def _compare(self, told: dict[str, Any], nodes: int) -> None:
+    def _compare(self, told: Manifest, nodes: int) -> None:
         differing = differences({key: told.get(key) for key in self.identity}, self.identity)
         if differing:
-            raise ValueError(
+            raise InputError(
                 f"{self.path} cannot be resumed: what is asked for differs from what made it (stored -> asked for).\n  "
                 + "\n  ".join(differing)
                 + "\nResume with what made it, or use another store."
             )
         if told["finished"] + 1 > nodes:
-            raise ValueError(
+            raise InputError(
                 f"{self.path} holds {told['finished'] * self.save_every} steps already, more than "
                 f"steps = {(nodes - 1) * self.save_every}; load it (dh.load), or ask for more steps."
             )
         if told["state"] is None:
-            raise ValueError(f"{self.path} holds a run that ended between two saved nodes, so nothing can go on there.")
+            raise InputError(f"{self.path} holds a run that ended between two saved nodes, so nothing can go on there.")
 
     # what loops.run asks of a Record
 
-    def begin(self, state: Any, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
+    def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
         """The stored state of an earlier run; or the start, with which the store appears."""
         self.way = list(path)
         if self.contents is not None:
@@ -123,11 +125,12 @@ class Recording:
             self._checkpoint()
         return self.point, (start[0], np.asarray(first[0]), np.asarray(first[2]))
 
-    def _taken_up(self, contents: Contents, state: Any, path: tuple[str, str]) -> tuple[Point, tuple]:
+    def _taken_up(self, contents: Contents, state: State, path: tuple[str, str]) -> tuple[Point, tuple]:
         told = contents.manifest
-        if told["path"][0] != path[0]:
-            raise ValueError(
-                f"{self.path} cannot be resumed: it was made on the {told['path'][0]} path, this run takes the "
+        way = told["path"] or path
+        if way[0] != path[0]:
+            raise InputError(
+                f"{self.path} cannot be resumed: it was made on the {way[0]} path, this run takes the "
                 f"{path[0]} path ({path[1] or 'compiled=True'}), and they may differ in the last bit."
             )
         self.point = Point(_restored(told, state, self.path), told["finished"], told["plain_until"])
@@ -144,7 +147,7 @@ class Recording:
     def rows(self, finished: int, count: int) -> None:
         """No place: what is on disk is written column by column."""
 
-    def add(self, t: Any, saved: tuple, point: Point) -> StoreFailed | None:
+    def add(self, t: np.ndarray, saved: tuple, point: Point) -> StoreFailed | None:
         """Append a chunk, and make a checkpoint where one is due; where that fails, the failure."""
         *nodes, xi_mid, report = saved
         self.store.nodes.extend({"time": t} | dict(zip(("q", "p", "xi"), nodes, strict=True)))
@@ -152,7 +155,7 @@ class Recording:
         self.point = point
         return self._unwritten(self._write_due)
 
-    def ended(self, state: Any, failure: Stopped) -> tuple[Trajectory, Stopped]:
+    def ended(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
         """The last checkpoint, of a whole run or of one that stopped; what is in the store then; what stopped it."""
         if not isinstance(failure, StoreFailed):
             self.failure = failure if isinstance(failure, PHYSICAL) else self.failure
@@ -211,13 +214,13 @@ class Recording:
         self.store.checkpoint(self._told())
         self.last, self.committed = time.monotonic(), self.point.finished
 
-    def _told(self) -> dict[str, Any]:
+    def _told(self) -> Manifest:
         """The manifest: what made the run, and all that going on depends on."""
         state, finished, plain_until = self.point
         leaves = None if state is None else [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(state)]
         failure = None if self.failure is None else [type(self.failure).__name__, str(self.failure)]
-        going_on = {"finished": finished, "plain_until": plain_until, "state": leaves, "failure": failure}
-        return self.identity | {"path": self.way} | going_on
+        how = {"path": self.way, "finished": finished, "plain_until": plain_until}
+        return cast(Manifest, {**self.identity, **how, "state": leaves, "failure": failure})
 
     def _unwritten(self, write: Callable[[], None]) -> StoreFailed | None:
         """Write; where that fails, say what is safe and how to go on."""
@@ -234,24 +237,26 @@ class Recording:
         return None
 
 
-def _solves(report: Any) -> dict[str, Any]:
+def _solves(report: RunReport) -> dict[str, np.ndarray]:
     return {name: getattr(report, name) for name in ("converged", "iterations", "residual")}
 
 
-def stored_trajectory(contents: Contents, system: System, scheme: Any, h: Any, like: Any) -> Trajectory:
+def stored_trajectory(
+    contents: Contents, system: System, scheme: Scheme | None, h: Array | None, like: PyTree
+) -> Trajectory:
     """The trajectory that a store holds; its arrays stay there until they are asked for. `like`: a state's shapes."""
     arrays, told = contents.arrays, contents.manifest
     t, q, p, xi = (arrays[name] for name in layout.RUN)
     if scheme is None:
-        return Trajectory(t, q, p, xi, None, None, system, None, None, None, told["save_every"])
-    path, reason = told["path"]
-    report = RunReport(arrays["converged"], arrays["iterations"], arrays["residual"], path, reason)
+        return Trajectory(t, q, p, xi, None, None, system, None, None, None, told["save_every"])  # type: ignore[arg-type]
+    path, reason = told["path"]  # type: ignore[misc]  # of a scheme, which has one
+    report = RunReport(arrays["converged"], arrays["iterations"], arrays["residual"], path, reason)  # type: ignore[arg-type]
     final = None if told["state"] is None else _restored(told, like, contents.path)
-    return Trajectory(t, q, p, xi, arrays["xi_mid"], report, system, scheme, h, final, told["save_every"])
+    return Trajectory(t, q, p, xi, arrays["xi_mid"], report, system, scheme, h, final, told["save_every"])  # type: ignore[arg-type]
 
 
-def _restored(told: dict[str, Any], like: Any, path: Any) -> Any:
+def _restored(told: Manifest, like: PyTree, path: PathLike) -> Any:
     try:
-        return restored(told["state"], like)
+        return restored(told["state"], like)  # type: ignore[arg-type]  # asked for where there is one
     except StoreDamaged as error:
         raise StoreDamaged(f"{path} is damaged: {error}") from None

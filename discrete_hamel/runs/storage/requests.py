@@ -3,21 +3,23 @@
 import datetime
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+
+from discrete_hamel._support.arrays import PathLike
+from discrete_hamel._support.errors import InputError
 
 SECONDS = 10.0  # between checkpoints, where nothing else is asked for
 
 
-def place(path: Any) -> Path:
+def place(path: PathLike) -> Path:
     """A path for a store, or a sentence."""
     if not isinstance(path, str | os.PathLike) or not str(path) or "\0" in str(path):
-        raise ValueError(f"{path!r} is no path for a store; give a name such as 'run.zarr'.")
+        raise InputError(f"{path!r} is no path for a store; give a name such as 'run.zarr'.")
     return Path(path)
 
 
-def spacing(checkpoint_every: Any) -> tuple[int | None, float | None]:
+def spacing(checkpoint_every: object) -> tuple[int | None, float | None]:
     """Steps or seconds between checkpoints: an integer counts steps; a float, or a timedelta, is wall-clock time.
 
     >>> spacing(1000), spacing(30.0), spacing(datetime.timedelta(minutes=5)), spacing(None)
@@ -31,7 +33,7 @@ def spacing(checkpoint_every: Any) -> tuple[int | None, float | None]:
         return None, float(checkpoint_every)
     if isinstance(checkpoint_every, int | np.integer) and checkpoint_every >= 1 and checkpoint_every is not True:
         return int(checkpoint_every), None
-    raise ValueError(
+    raise InputError(
         f"checkpoint_every is {checkpoint_every!r}; it is a number of steps (an integer, at least 1) or of seconds "
         "(a float, or a datetime.timedelta)."
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,10 +22,10 @@ class Table:
         self.chunk = columns[0].chunk if columns else 1
         self.rows = 0  # all
         self.begin = 0  # of the rows that are kept here: where their chunk begins
-        self.kept: dict[str, Any] = {}
+        self.kept: dict[str, np.ndarray] = {}
         self.changed = False
 
-    def extend(self, given: dict[str, Any]) -> None:
+    def extend(self, given: dict[str, np.ndarray]) -> None:
         """Append rows."""
         count = len(next(iter(given.values())))
         if not count or not self.columns:

@@ -7,34 +7,35 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
-from discrete_hamel._support.errors import PHYSICAL, StoreDamaged
+from discrete_hamel._support.errors import PHYSICAL, InputError, StoreDamaged
 from discrete_hamel.runs.storage.columns import LARGEST, Column
+from discrete_hamel.runs.storage.told import Manifest
 
 BITS = {"float32": "<f4", "float64": "<f8"}
 
 
-def parsed(text: Any) -> Any:
+def parsed(text: str | bytes) -> Any:
     """JSON, or a ValueError: nesting without end and numbers without end are errors like any other."""
     try:
         return json.loads(text)
     except (TypeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(str(error)) from None
+        raise InputError(str(error)) from None
 
 
-def _text(value: Any) -> bool:
+def _text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def whole(value: Any, least: int = 0) -> bool:
+def whole(value: object, least: int = 0) -> bool:
     """Is it an integer, as a JSON number without a point, and not below `least`?"""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value < LARGEST
 
 
-def numbers(value: Any) -> bool:
+def numbers(value: object) -> bool:
     """Is it a number, or a list of equal lists of numbers?"""
     try:
         return np.asarray(value).dtype.kind in "biuf"
@@ -42,11 +43,11 @@ def numbers(value: Any) -> bool:
         return False
 
 
-def _texts(value: Any) -> bool:
+def _texts(value: object) -> TypeGuard[dict]:
     return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
 
 
-def _description(value: Any) -> bool:
+def _description(value: object) -> bool:
     """What `manifest.described` says of a system or a scheme."""
     return (
         isinstance(value, dict)
@@ -59,23 +60,23 @@ def _description(value: Any) -> bool:
     )
 
 
-def _start(value: Any) -> bool:
+def _start(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(value.get(name), list) and numbers(value[name]) and np.ndim(value[name]) == 1 for name in ("q", "xi")
     )
 
 
-def _failure(value: Any) -> bool:
+def _failure(value: object) -> bool:
     kinds = [kind.__name__ for kind in PHYSICAL]
     return isinstance(value, list) and len(value) == 2 and value[0] in kinds and _text(value[1])
 
 
-def _or_null(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def _or_null(rule: Callable[[object], bool]) -> Callable[[object], bool]:
     return lambda value: value is None or rule(value)
 
 
 # A run's manifest, format 2: `storage.manifest.manifest`, and what `Recording` adds to it.
-FORM: dict[str, Callable[[Any], bool]] = {
+FORM: dict[str, Callable[[object], bool]] = {
     "format": whole,
     "versions": lambda value: _texts(value) and "discrete_hamel" in value,
     "dtype": lambda value: _text(value) and value in BITS,
@@ -94,7 +95,7 @@ FORM: dict[str, Callable[[Any], bool]] = {
 OF_A_SCHEME = ("h", "path")  # null where no scheme has made the run, and only there
 
 
-def form(told: dict[str, Any], path: Path) -> dict[str, Any]:
+def form(told: dict[str, object], path: Path) -> Manifest:
     """The manifest, if each of its entries is of the kind that this library writes."""
     for name, holds in FORM.items():
         if name not in told:
@@ -108,10 +109,10 @@ def form(told: dict[str, Any], path: Path) -> dict[str, Any]:
     for name in OF_A_SCHEME:
         if (told[name] is None) != (told["scheme"] is None):
             raise StoreDamaged(f"{path} is damaged: its manifest's {name!r} does not go with its 'scheme'.")
-    return told
+    return cast(Manifest, told)
 
 
-def arrays(columns: dict[str, Column], rows: dict[str, int], told: dict[str, Any], path: Path) -> None:
+def arrays(columns: dict[str, Column], rows: dict[str, int], told: Manifest, path: Path) -> None:
     """Refuse arrays that are not those of the run in the manifest: another type, shape, length or dimension."""
     floats = np.dtype(BITS[told["dtype"]])
     coordinates, velocities = (len(told["start"][name]) for name in ("q", "xi"))

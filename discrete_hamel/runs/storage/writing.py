@@ -4,8 +4,8 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from discrete_hamel.runs.storage.columns import Column
 from discrete_hamel.runs.storage.lock import Lock
 from discrete_hamel.runs.storage.reading import METADATA, Contents, checksum
 from discrete_hamel.runs.storage.tables import Table
+from discrete_hamel.runs.storage.told import Metadata
 
 
 class Growing:
@@ -52,7 +53,7 @@ class Growing:
         for table in (self.nodes, self.intervals):
             table.write(self.place, self.batch, also_partial=False)
 
-    def checkpoint(self, told: dict[str, Any]) -> None:
+    def checkpoint(self, told: Mapping[str, object]) -> None:
         """Chunks first; last, in one replacement, the file that says how many rows there are and how to go on."""
         new = self.place != self.path
         if new:
@@ -70,7 +71,7 @@ class Growing:
             files.flushed(self.path.absolute().parent)
             self.place = self.path
 
-    def each_metadata(self, told: dict[str, Any]) -> None:
+    def each_metadata(self, told: Mapping[str, object]) -> None:
         """The same array by array, for readers that do not look at the one file: true while nobody writes."""
         for name, value in self._metadata(told).items():
             of_the_whole = "/" not in name
@@ -91,8 +92,8 @@ class Growing:
         growing = [(column, table.rows) for table in tables for column in table.columns.values()]
         return growing + [(_label(name, values), len(values)) for name, values in self.labels.items()]
 
-    def _metadata(self, told: dict[str, Any]) -> dict[str, Any]:
-        metadata: dict[str, Any] = {".zgroup": {"zarr_format": 2}, ".zattrs": {"discrete_hamel": json.dumps(told)}}
+    def _metadata(self, told: Mapping[str, object]) -> Metadata:
+        metadata: Metadata = {".zgroup": {"zarr_format": 2}, ".zattrs": {"discrete_hamel": json.dumps(told)}}
         for column, rows in self._columns():
             metadata |= column.metadata(rows)
         return metadata

@@ -1,17 +1,19 @@
 """Lie algebras by their structure constants, and the Euler-Poincare(-Suslov) equations on any of them."""
 
 from dataclasses import field
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.mechanics.adapted_frames import reflected
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
 
 
-def bracket_of(basis: Any) -> np.ndarray:
+def bracket_of(basis: ArrayLike) -> np.ndarray:
     """c[k, i, j] of [e_i, e_j] = c^k_ij e_k for square matrices e_i that span an algebra under the commutator.
 
     >>> rotation, along, across = np.zeros((3, 3, 3))
@@ -26,7 +28,7 @@ def bracket_of(basis: Any) -> np.ndarray:
     components, *_ = np.linalg.lstsq(e.reshape(n, -1).T, commutators.T)
     miss = np.max(np.abs(e.reshape(n, -1).T @ components - commutators.T), initial=0.0)
     if miss > 1e-10 * max(1.0, np.max(np.abs(commutators), initial=0.0)):
-        raise ValueError(f"the matrices do not span a Lie algebra: a commutator lies off their span by {miss:.3g}.")
+        raise InputError(f"the matrices do not span a Lie algebra: a commutator lies off their span by {miss:.3g}.")
     return components.reshape(n, n, n)
 
 
@@ -58,13 +60,13 @@ def rotation_basis(n: int) -> np.ndarray:
     return basis
 
 
-def metric_matrix(inertia: Any) -> Array:
+def metric_matrix(inertia: ArrayLike) -> Array:
     """A full symmetric matrix, or a vector for a diagonal one."""
     inertia = jnp.asarray(inertia, float)
     return jnp.diag(inertia) if inertia.ndim == 1 else inertia
 
 
-def adapted_basis(covectors: Any) -> Array:
+def adapted_basis(covectors: ArrayLike) -> Array:
     """T, n x n: its first n - k columns span the kernel of k covectors a, a T = (0 | 1) on the others.
 
     One Householder reflection a covector, in plain arithmetic (traced, differentiable, cheap to compile). Where a is
@@ -72,21 +74,12 @@ def adapted_basis(covectors: Any) -> Array:
     """
     rows = jnp.atleast_2d(jnp.asarray(covectors, float))
     k, n = rows.shape
-    turned, reflections = rows, jnp.eye(n)
-    for r in range(k):
-        axis = n - k + r
-        used = (np.arange(n) >= n - k) & (np.arange(n) < axis)  # axes of earlier rows, which must stay where they are
-        free = jnp.where(used, 0.0, turned[r])
-        unit = free / jnp.sqrt(free @ free)
-        mirror = unit.at[axis].add(jnp.where(unit[axis] < 0, -1.0, 1.0))
-        weight = 2 / (mirror @ mirror)
-        turned = turned - weight * jnp.outer(turned @ mirror, mirror)
-        reflections = reflections - weight * jnp.outer(reflections @ mirror, mirror)
+    reflections, _ = reflected(rows, range(n - k, n))
     dual = rows.T / (rows[0] @ rows[0]) if k == 1 else jnp.linalg.solve(rows @ rows.T, rows).T
     return jnp.concatenate([reflections[:, : n - k], dual], axis=1)
 
 
-def adapted_structure(algebra: Any, covectors: Any) -> Array:
+def adapted_structure(algebra: ArrayLike, covectors: ArrayLike) -> Array:
     """The structure constants in the basis `adapted_basis`, whose inverse is its own columns and the covectors."""
     basis, rows = adapted_basis(covectors), jnp.atleast_2d(jnp.asarray(covectors, float))
     inverse = jnp.concatenate([basis[:, : len(basis) - len(rows)].T, rows])
@@ -104,8 +97,8 @@ class EulerPoincare(System):
     Energy is exact. Phase volume is kept if and only if the group is unimodular, c^k_ik = 0, [QS] Theorem 5.1.
     """
 
-    algebra: Any = field(default_factory=SO3.copy)  # structure constants c[k, i, j], n x n x n
-    inertia: Any = (1.0, 2.0, 3.0)  # kg m^2, n x n matrix or its diagonal
+    algebra: ArrayLike = field(default_factory=SO3.copy)  # structure constants c[k, i, j], n x n x n
+    inertia: ArrayLike = (1.0, 2.0, 3.0)  # kg m^2, n x n matrix or its diagonal
 
     coordinates = ()
 
@@ -134,7 +127,7 @@ class EulerPoincare(System):
         parameters.shape(self, "inertia", (self.rank,), (self.rank, self.rank))
         parameters.metric(self, "inertia")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Nothing: where the body is has been reduced away."""
         return []
 
@@ -155,9 +148,9 @@ class EulerPoincareSuslov(System):
     K = 1 / <a, I^-1 a>: [QS] (5.6), [ND] (15).
     """
 
-    algebra: Any = field(default_factory=SO3.copy)  # structure constants c[k, i, j], n x n x n
-    inertia: Any = (1.0, 2.0, 3.0)  # kg m^2, n x n matrix or its diagonal
-    constraint: Any = (0.3, 0.2, 1.0)  # covector a, or k of them as rows
+    algebra: ArrayLike = field(default_factory=SO3.copy)  # structure constants c[k, i, j], n x n x n
+    inertia: ArrayLike = (1.0, 2.0, 3.0)  # kg m^2, n x n matrix or its diagonal
+    constraint: ArrayLike = (0.3, 0.2, 1.0)  # covector a, or k of them as rows
 
     coordinates = ()
 
@@ -200,7 +193,7 @@ class EulerPoincareSuslov(System):
         parameters.shape(self, "constraint", (n,), (n - self.rank, n))
         parameters.independent_rows(self, "constraint")
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Nothing: where the body is has been reduced away."""
         return []
 
@@ -209,14 +202,14 @@ class EulerPoincareSuslov(System):
         return {"q": (), "xi": tuple(0.3 + 0.5 * (-1) ** i for i in range(self.rank)), "h": 0.05}
 
 
-def lie_algebra(system: Any) -> None:
+def lie_algebra(system: "EulerPoincare | EulerPoincareSuslov") -> None:
     """Refuse an `algebra` that is not n x n x n, antisymmetric and subject to Jacobi's identity."""
     c = np.asarray(system.algebra)
     name = f"the parameter algebra of {type(system).__name__}"
     if c.ndim != 3 or len(set(c.shape)) != 1:
-        raise ValueError(f"{name} must be the structure constants c[k, i, j], n x n x n; it has shape {c.shape}.")
+        raise InputError(f"{name} must be the structure constants c[k, i, j], n x n x n; it has shape {c.shape}.")
     if np.max(np.abs(c + c.swapaxes(1, 2))) > 1e-10:
-        raise ValueError(f"{name} must be antisymmetric in its last two indices: [e_i, e_j] = c[k, i, j] e_k.")
+        raise InputError(f"{name} must be antisymmetric in its last two indices: [e_i, e_j] = c[k, i, j] e_k.")
     twice = np.einsum("lmk,mij->lijk", c, c)
     if np.max(np.abs(twice + twice.transpose(0, 2, 3, 1) + twice.transpose(0, 3, 1, 2))) > 1e-10:
-        raise ValueError(f"{name} must satisfy Jacobi's identity to be that of a Lie algebra.")
+        raise InputError(f"{name} must satisfy Jacobi's identity to be that of a Lie algebra.")

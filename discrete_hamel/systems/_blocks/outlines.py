@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from discrete_hamel._support.arrays import ArrayLike
+
 
 class Solid(np.ndarray):
     """The outline of something flat and closed: a hull, a plate, a plane's patch."""
@@ -54,12 +56,12 @@ class Surface(np.ndarray):
     columns: int = 0
     closed: bool = False
 
-    def __array_finalize__(self, other: Any) -> None:
+    def __array_finalize__(self, other: object) -> None:
         self.columns = getattr(other, "columns", 0)
         self.closed = getattr(other, "closed", False)
 
     @classmethod
-    def of(cls, grid: Any, closed: bool = True) -> Self:
+    def of(cls, grid: ArrayLike, closed: bool = True) -> Self:
         """The surface through a grid of points, rows x columns x 3."""
         grid = np.asarray(grid, float)
         surface = grid.reshape(-1, 3).view(cls)
@@ -67,12 +69,12 @@ class Surface(np.ndarray):
         return surface
 
 
-def segment(*points: Any) -> np.ndarray:
+def segment(*points: ArrayLike) -> np.ndarray:
     """The polyline through the points."""
     return np.array([np.asarray(p, float) for p in points])
 
 
-def dot(point: Any) -> Point:
+def dot(point: ArrayLike) -> Point:
     """A dot."""
     return segment(point).view(Point)
 
@@ -82,12 +84,12 @@ def contact(x: Any, y: Any) -> Contact:
     return segment((x, y, 0.0)).view(Contact)
 
 
-def rod(*points: Any) -> Rod:
+def rod(*points: ArrayLike) -> Rod:
     """The rods from point to point."""
     return segment(*points).view(Rod)
 
 
-def circle(centre: Any, across: Any, up: Any, count: int = 33) -> np.ndarray:
+def circle(centre: ArrayLike, across: ArrayLike, up: ArrayLike, count: int = 33) -> np.ndarray:
     """The closed ellipse centre + across cos t + up sin t."""
     t = np.linspace(0, 2 * np.pi, count)[:, None]
     return np.asarray(centre) + np.cos(t) * np.asarray(across) + np.sin(t) * np.asarray(up)
@@ -101,12 +103,12 @@ def normals(rows: int = 13, columns: int = 25) -> np.ndarray:
     return np.stack([level * np.cos(longitude), level * np.sin(longitude), up], axis=-1)
 
 
-def ellipsoid(turn: Any, semi_axes: Any, centre: Any = (0.0, 0.0, 0.0)) -> Surface:
+def ellipsoid(turn: ArrayLike, semi_axes: ArrayLike, centre: ArrayLike = (0.0, 0.0, 0.0)) -> Surface:
     """An ellipsoid, its axes the columns of `turn`."""
     return Surface.of(normals() * np.asarray(semi_axes, float) @ np.asarray(turn, float).T + np.asarray(centre, float))
 
 
-def gyration(attitude: Any, inertia: Any, size: float = 1.0) -> list[np.ndarray]:
+def gyration(attitude: ArrayLike, inertia: ArrayLike, size: float = 1.0) -> list[np.ndarray]:
     """The homogeneous ellipsoid with the body's inertia, its longest semi-axis `size`, turned by its attitude."""
     inertia = np.asarray(inertia, float)
     moments, axes = np.linalg.eigh(np.diag(inertia) if inertia.ndim == 1 else inertia)
@@ -114,14 +116,14 @@ def gyration(attitude: Any, inertia: Any, size: float = 1.0) -> list[np.ndarray]
     return [ellipsoid(np.asarray(attitude) @ axes, size * second / second.max())]
 
 
-def disk(centre: Any, across: Any, up: Any, count: int = 25) -> list[np.ndarray]:
+def disk(centre: ArrayLike, across: ArrayLike, up: ArrayLike, count: int = 25) -> list[np.ndarray]:
     """A thin disk, its face in four quarters that show its turning, and its rim."""
     rim = circle(centre, across, up, count)
     hub = np.broadcast_to(np.asarray(centre, float), rim.shape)
     return [Surface.of([hub, 0.5 * (hub + rim), rim], closed=False), rim]
 
 
-def spindle(tip: Any, axis: Any, across: Any, up: Any) -> list[np.ndarray]:
+def spindle(tip: ArrayLike, axis: ArrayLike, across: ArrayLike, up: ArrayLike) -> list[np.ndarray]:
     """A spinning top on its tip: a cone that opens along `axis`, a shallow lid, and the stem."""
     tip, axis = np.asarray(tip, float), np.asarray(axis, float)
     profile = [(0.0, 0.0), (0.1, 0.2), (0.3, 0.5), (0.37, 0.62), (0.37, 0.7), (0.3, 0.78), (0.1, 0.84), (0.0, 0.85)]
@@ -130,18 +132,18 @@ def spindle(tip: Any, axis: Any, across: Any, up: Any) -> list[np.ndarray]:
     return [Surface.of(rows), segment(tip + 0.85 * axis, tip + 1.15 * axis)]
 
 
-def planar(theta: Any, x: Any, y: Any, points: Any) -> np.ndarray:
+def planar(theta: ArrayLike, x: ArrayLike, y: ArrayLike, points: ArrayLike) -> np.ndarray:
     """Points of a body in the plane (k x 2, its own axes) at heading theta and position (x, y)."""
     c, s = np.cos(theta), np.sin(theta)
     return np.asarray(points, float) @ np.array([[c, s], [-s, c]]) + np.array([x, y], float)
 
 
-def blade(theta: Any, x: Any, y: Any, half_length: float) -> Blade:
+def blade(theta: ArrayLike, x: ArrayLike, y: ArrayLike, half_length: float) -> Blade:
     """A blade or wheel along theta in the plane, about (x, y)."""
     return planar(theta, x, y, [(-half_length, 0.0), (half_length, 0.0)]).view(Blade)
 
 
-def patch(point: Any, u: Any, v: Any, size: float = 0.1) -> np.ndarray:
+def patch(point: ArrayLike, u: ArrayLike, v: ArrayLike, size: float = 0.1) -> np.ndarray:
     """A small parallelogram about a point of space: the directions in which it may move."""
     p, u, v = np.asarray(point, float), size * np.asarray(u), size * np.asarray(v)
     return np.array([p - u - v, p + u - v, p + u + v, p - u + v, p - u - v]).view(Patch)

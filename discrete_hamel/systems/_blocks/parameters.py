@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 
 ROUNDOFF = 1e-9  # relative slack of inequalities that real bodies may just meet (a flat plate, a thin rod)
 
@@ -26,7 +28,7 @@ def demanded() -> Iterator[list]:
         _demands.reset(token)
 
 
-def _demand(value: Any, holds: Callable, sentence: str) -> None:
+def _demand(value: ArrayLike, holds: Callable, sentence: str) -> None:
     demands = _demands.get()
     if demands is not None and any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(value)):
         demands.append(jnp.all(holds(jnp.asarray(value))))
@@ -34,44 +36,44 @@ def _demand(value: Any, holds: Callable, sentence: str) -> None:
     value = np.asarray(value)
     if not np.all(holds(value)):
         if demands is None:
-            raise ValueError(f"{sentence}; it is {_shown(value)}.")
+            raise InputError(f"{sentence}; it is {_show(value)}.")
         demands.append(jnp.asarray(False))
 
 
-def positive(system: Any, *names: str) -> None:
+def positive(system: object, *names: str) -> None:
     """Every entry of each named parameter is above zero: masses, lengths, moments of inertia."""
     for name in names:
         _demand(getattr(system, name), lambda x: x > 0, f"{_of(system, name)} must be positive")
 
 
-def not_negative(system: Any, *names: str) -> None:
+def not_negative(system: object, *names: str) -> None:
     """Every entry of each named parameter is zero or above: spring constants, moments of thin things."""
     for name in names:
         _demand(getattr(system, name), lambda x: x >= 0, f"{_of(system, name)} must not be negative")
 
 
-def not_zero(system: Any, *names: str) -> None:
+def not_zero(system: object, *names: str) -> None:
     """Each named vector has a direction."""
     for name in names:
         value = np.asarray(getattr(system, name))
         if not np.any(value):
-            raise ValueError(f"{_of(system, name)} must not be zero: it gives a direction.")
+            raise InputError(f"{_of(system, name)} must not be zero: it gives a direction.")
 
 
-def shape(system: Any, name: str, *shapes: tuple[int, ...]) -> None:
+def shape(system: object, name: str, *shapes: tuple[int, ...]) -> None:
     """The named array has one of these shapes."""
     got = np.shape(getattr(system, name))
     if got not in shapes:
         wanted = " or ".join(str(s) for s in shapes)
-        raise ValueError(f"{_of(system, name)} must have shape {wanted}; it has shape {got}.")
+        raise InputError(f"{_of(system, name)} must have shape {wanted}; it has shape {got}.")
 
 
-def metric(system: Any, name: str) -> None:
+def metric(system: object, name: str) -> None:
     """The named matrix, or vector for a diagonal one, is symmetric and positive definite."""
     _moments(system, name)
 
 
-def inertia_tensor(system: Any, name: str) -> None:
+def inertia_tensor(system: object, name: str) -> None:
     """Three principal moments or a full 3 x 3 matrix, of a body whose mass is nowhere negative.
 
     Such a body has positive moments, none of which exceeds the sum of the other two.
@@ -80,7 +82,7 @@ def inertia_tensor(system: Any, name: str) -> None:
     _triangle(_of(system, name), _moments(system, name))
 
 
-def principal_moments(system: Any, *names: str) -> None:
+def principal_moments(system: object, *names: str) -> None:
     """Three named parameters (repeat one for an axisymmetric body) are the principal moments of a real body."""
     positive(system, *names)
     _triangle(_of(system, " and ".join(dict.fromkeys(names))), np.array([float(getattr(system, n)) for n in names]))
@@ -89,40 +91,40 @@ def principal_moments(system: Any, *names: str) -> None:
 def _triangle(of: str, moments: np.ndarray) -> None:
     a, b, c = np.sort(moments)
     if c > (a + b) * (1 + ROUNDOFF):
-        raise ValueError(
+        raise InputError(
             f"{of} breaks the triangle inequality: the largest principal moment, {c:g}, exceeds the sum of the other "
             f"two, {a:g} + {b:g}, which no distribution of mass allows."
         )
 
 
-def independent_rows(system: Any, name: str) -> None:
+def independent_rows(system: object, name: str) -> None:
     """The named covector, or the rows of the named matrix, are independent."""
     value = np.atleast_2d(np.asarray(getattr(system, name), float))
     if np.linalg.matrix_rank(value) < len(value):
-        what = "zero" if len(value) == 1 else f"{_shown(value)}, whose rows are dependent"
-        raise ValueError(f"{_of(system, name)} must give independent constraints; it is {what}.")
+        what = "zero" if len(value) == 1 else f"{_show(value)}, whose rows are dependent"
+        raise InputError(f"{_of(system, name)} must give independent constraints; it is {what}.")
 
 
-def _moments(system: Any, name: str) -> np.ndarray:
+def _moments(system: object, name: str) -> np.ndarray:
     value = np.asarray(getattr(system, name), float)
     if value.ndim == 1:
         value = np.diag(value)
     if value.ndim != 2 or value.shape[0] != value.shape[1]:
-        raise ValueError(f"{_of(system, name)} must be a square matrix or its diagonal; it has shape {value.shape}.")
+        raise InputError(f"{_of(system, name)} must be a square matrix or its diagonal; it has shape {value.shape}.")
     if np.max(np.abs(value - value.T), initial=0.0) > ROUNDOFF * np.max(np.abs(value), initial=0.0):
-        raise ValueError(f"{_of(system, name)} must be symmetric; it is {_shown(value)}.")
+        raise InputError(f"{_of(system, name)} must be symmetric; it is {_show(value)}.")
     moments = np.linalg.eigvalsh(value)
     if not np.all(moments > 0):
-        raise ValueError(
+        raise InputError(
             f"{_of(system, name)} must be positive definite: kinetic energy is positive; its principal values are "
-            f"{_shown(moments)}."
+            f"{_show(moments)}."
         )
     return moments
 
 
-def _of(system: Any, name: str) -> str:
+def _of(system: object, name: str) -> str:
     return f"the parameter {name} of {type(system).__name__}"
 
 
-def _shown(value: np.ndarray) -> Any:
+def _show(value: np.ndarray) -> float | list:
     return np.round(value, 6).tolist()

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+
 ROUNDOFF = 1e-9  # relative: how far below zero a radius of curvature may come out, at an edge or a point
 BY_ARC_LENGTH = 1e-6  # how far from 1 the speed of a profile may be: some are tables
 
@@ -22,7 +24,7 @@ def convex_of_revolution(body: Any) -> None:
         low = np.where(np.isfinite(radius), radius, np.inf)  # what is undefined there is not reached
         worst = int(np.argmin(low))
         if low[worst] < -ROUNDOFF * np.max(np.abs(h), where=np.isfinite(h), initial=0.0):
-            raise ValueError(
+            raise InputError(
                 f"the support function of {type(body).__name__} is not that of a convex body: at theta = "
                 f"{theta[worst]:.3g}, c = {np.cos(theta[worst]):.3g}, its radius of curvature {where} would be "
                 f"{low[worst]:.3g}. Over a hollow a body rolls on its convex hull: give the hull's support function."
@@ -46,7 +48,7 @@ def convex(body: Any) -> None:
     uneven = np.where(np.isfinite(twice), np.abs(twice - 2 * reach), 0.0)
     if np.max(uneven) > ROUNDOFF * size:
         n = int(np.argmax(uneven))
-        raise ValueError(
+        raise InputError(
             f"the support function of {type(body).__name__} must satisfy H(s n) = s H(n) for s > 0: at n = "
             f"{np.round(normals[n], 3).tolist()}, H(2 n) = {twice[n]:.6g} and 2 H(n) = {2 * reach[n]:.6g}."
         )
@@ -55,7 +57,7 @@ def convex(body: Any) -> None:
     radii[inside] = np.linalg.eigvalsh(bends[inside])[:, 0]
     n = int(np.argmin(radii))
     if radii[n] < -ROUNDOFF * size:
-        raise ValueError(
+        raise InputError(
             f"the support function of {type(body).__name__} is not that of a convex body: at the normal n = "
             f"{np.round(normals[n], 3).tolist()} its radius of curvature would be {radii[n]:.3g}. Over a hollow a body "
             "rolls on its convex hull: give the hull's support function."
@@ -82,21 +84,21 @@ def rollable(surface: Any, s: Any) -> None:
     off = np.where(defined, np.abs(speed - 1), 0.0)
     k = int(np.argmax(off))
     if off[k] > BY_ARC_LENGTH:
-        raise ValueError(
+        raise InputError(
             f"the profile of {name} is not by arc length: at s = {at[k]:.6g} its speed |(a', z')| is "
             f"{speed[k]:.6g}, not 1. Give the curve of the ball's centre as a function of its length."
         )
     room = np.where(defined & np.isfinite(bend) & (np.abs(at - s) <= r), 1 + r * bend, 1.0)
     k = int(np.argmin(room))
     if room[k] <= 0:
-        raise ValueError(
+        raise InputError(
             f"the ball of {name} cannot roll on that side: its radius is {r:g}, and at s = {at[k]:.6g} the curve of "
             f"its centre bends around the surface with the radius {-1 / bend[k]:.6g} only, so that the surface at that "
             "distance has an edge. Take a smaller ball, or turn s round to change sides."
         )
     k = len(at) // 2
     if a[k] * (a[k] + r * dz[k]) <= 0 and np.isfinite(a[k] * dz[k]) and a[k] != 0:
-        raise ValueError(
+        raise InputError(
             f"the ball of {name} reaches through the axis: its centre is {abs(a[k]):.6g} from it at s = {at[k]:.6g}, "
             f"and its contact, at the radius {r:g}, lies beyond. Take a smaller ball, or turn s round to change sides."
         )

@@ -50,7 +50,7 @@ def cgs(units: Mapping[str, str]) -> dict[str, str]:
     """
     small = {"kg": "g", "m": "cm"}
     return {
-        name: written({small.get(base, base): power for base, power in powers((found, 1)).items()})
+        name: as_unit({small.get(base, base): power for base, power in powers((found, 1)).items()})
         for name, found in units.items()
     }
 
@@ -67,7 +67,7 @@ def unit(units: Mapping[str, str], name: str) -> str:
     if name[-1:] != "'" and above != "energy":
         return ""
     above, below = unit(units, above), unit(units, below)
-    return written(powers((above, 1), (below, -1))) if above and below else ""
+    return as_unit(powers((above, 1), (below, -1))) if above and below else ""
 
 
 def titled(units: Mapping[str, str], name: str) -> str:
@@ -76,11 +76,11 @@ def titled(units: Mapping[str, str], name: str) -> str:
     >>> titled(SI, "p omega"), titled(SI, "R11"), titled({}, "x")
     ('p omega [kg m²/s]', 'R11', 'x')
     """
-    found = printed(unit(units, name))
+    found = in_print(unit(units, name))
     return f"{name} [{found}]" if found else name
 
 
-def printed(found: str) -> str:
+def in_print(found: str) -> str:
     """A unit as print has it; nothing for pure numbers."""
     return "" if found == "1" else found.replace("^", "").translate(str.maketrans("23456789", "²³⁴⁵⁶⁷⁸⁹"))
 
@@ -104,7 +104,7 @@ def powers(*factors: tuple[str, int]) -> dict[str, int]:
     return {base: power for base, power in total.items() if power > 0 or (power and base != "rad")}
 
 
-def written(exponents: Mapping[str, int]) -> str:
+def as_unit(exponents: Mapping[str, int]) -> str:
     """Powers of base units as one unit.
 
     >>> written({"kg": 1, "m": 2, "s": -1}), written({"s": -1}), written({"rad": 1, "m": -1, "s": -1}), written({})

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems._blocks.algebras import bracket_of, rotation_basis
 
 IN_ALGEBRA = 1e-10  # how far a matrix may lie off the span of the basis, relative to its size
@@ -78,7 +79,7 @@ class Group:
         rows, columns = self.places
         return jnp.eye(self.basis.shape[1], dtype=jnp.asarray(q).dtype).at[rows, columns].set(q)
 
-    def entries(self, g: Array) -> Array:
+    def entries(self, g: Array | np.ndarray) -> Array:
         """q, the moving entries of g; of a matrix g' those of its rate."""
         return jnp.asarray(g)[self.places]
 
@@ -86,7 +87,7 @@ class Group:
         """xi^i E_i."""
         return jnp.einsum("i,iab->ab", xi, self.basis)
 
-    def vee(self, matrix: Array) -> Array:
+    def vee(self, matrix: Array | np.ndarray) -> Array:
         """The components of a matrix of the algebra; of any other those of the nearest."""
         return jnp.asarray(self._dual) @ jnp.asarray(matrix).reshape(-1)
 
@@ -103,7 +104,7 @@ class Group:
         turned = turned.reshape(len(g), self.dimension, len(g))  # [c, j, a] of (g E_j g^-1)^T = g^-T (g E_j)^T
         return jnp.einsum("iac,cja->ij", self._dual.reshape(self.basis.shape), turned)
 
-    def off(self, g: Any) -> float:
+    def off(self, g: Array | np.ndarray) -> float:
         """How far a matrix is off the group: the largest of its relations, and of entries that cannot move."""
         g = np.asarray(g, float)
         still = np.max(np.abs(g - np.asarray(self.matrix(self.entries(g)))), initial=0.0)
@@ -111,7 +112,7 @@ class Group:
             return float(still)
         return float(np.max(np.abs(np.asarray(self.relations(jnp.asarray(g)))), initial=still))
 
-    def in_algebra(self, matrix: Any) -> bool:
+    def in_algebra(self, matrix: Array | np.ndarray) -> bool:
         """Whether a matrix lies in the span of the E_i, to round-off."""
         matrix = np.asarray(matrix, float)
         miss = matrix - np.asarray(self.hat(self.vee(matrix)))
@@ -138,7 +139,7 @@ class Group:
         return product(self, other)
 
 
-def matrix_group(basis: Any, *, relations: Callable[[Array], Array] | None = None, name: str = "") -> Group:
+def matrix_group(basis: ArrayLike, *, relations: Callable[[Array], Array] | None = None, name: str = "") -> Group:
     """The group of a basis of its algebra, k square matrices; `relations(g)`, if given, is zero on the group.
 
     >>> import discrete_hamel as dh, numpy as np
@@ -149,9 +150,9 @@ def matrix_group(basis: Any, *, relations: Callable[[Array], Array] | None = Non
     """
     basis = np.asarray(basis, float)
     if basis.ndim != 3 or basis.shape[1] != basis.shape[2]:
-        raise ValueError(f"a basis is k square matrices, an array (k, n, n); it has shape {basis.shape}.")
+        raise InputError(f"a basis is k square matrices, an array (k, n, n); it has shape {basis.shape}.")
     if np.linalg.matrix_rank(basis.reshape(len(basis), -1)) < len(basis):
-        raise ValueError(f"the {len(basis)} matrices of the basis are linearly dependent: give independent ones.")
+        raise InputError(f"the {len(basis)} matrices of the basis are linearly dependent: give independent ones.")
     bracket_of(basis)  # refuses what is no algebra
     rows = tuple(tuple(map(tuple, matrix.tolist())) for matrix in basis)
     return Group(name or f"a group of dimension {len(basis)}", rows, relations)

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import Invariant, System
@@ -20,16 +22,25 @@ from discrete_hamel.systems._blocks.algebras import (
 from discrete_hamel.systems.groups.matrix_groups import Group
 
 SAME = 1e-10  # difference of structure constants that counts as none
+Motion = ArrayLike | Callable | EulerPoincare | EulerPoincareSuslov  # an inertia, l(g, Omega), or a system
 
 
-def system(group: Group, motion: Any, *, constraint: Any = None, side: str = "left", params: Any = None) -> "OnGroup":
+def system(
+    group: Group,
+    motion: Motion,
+    *,
+    constraint: ArrayLike | None = None,
+    side: str = "left",
+    params: PyTree = None,
+) -> "OnGroup":
     """A system whose configuration is an element of the group, with its place: q are the entries of g that move.
 
         g' = g Omega (left),  g' = Omega g (right),  Omega = T xi,  <a, Omega> = 0          [QS] (2.15), (2.23), (5.4)
 
     `motion` is an inertia (a matrix or its diagonal), for l = Omega . I Omega / 2; or l(g, Omega), g a matrix, with
     `params` as last argument where given; or an EulerPoincare or EulerPoincareSuslov, which then has an attitude.
-    `constraint` is a covector a, or several as rows: T is `adapted_basis(a)`, else 1.
+    `constraint` is a covector a, or several as rows: T is `adapted_basis(a)`, else 1. `side` is
+    "left" or "right".
 
     >>> import discrete_hamel as dh
     >>> body = dh.groups.system(dh.groups.SO(3), [1.0, 2.0, 3.0])
@@ -41,14 +52,21 @@ def system(group: Group, motion: Any, *, constraint: Any = None, side: str = "le
 
 
 def advected(
-    group: Group, motion: Callable, *, vectors: int = 1, constraint: Any = None, side: str = "left", params: Any = None
+    group: Group,
+    motion: Callable,
+    *,
+    vectors: int = 1,
+    constraint: ArrayLike | None = None,
+    side: str = "left",
+    params: PyTree = None,
 ) -> "OnGroup":
     """A system on a homogeneous space: q is gamma = g^-1 a (left) or g a (right), a vector a fixed where g is not.
 
         gamma' = -Omega gamma (left),  gamma' = Omega gamma (right)                         [HE] 6.1
 
-    l(gamma, Omega), with `params` last where given; with several vectors gamma is n x vectors. Which orbit it is, a
-    sphere say, the start decides. The bracket is that of the algebra: the fields are dependent as vectors.
+    `motion` is l(gamma, Omega), Omega in the algebra of the group, with `params` last where given; `side` is "left" or
+    "right"; with several vectors gamma is n x vectors. Which orbit it is, a sphere say, the start decides. The bracket
+    is that of the algebra: the fields are dependent as vectors.
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> l = lambda gamma, omega: 0.5 * omega @ jnp.diag(jnp.array([1.0, 1.0, 0.0])) @ omega - 9.8 * gamma[2]
@@ -58,42 +76,49 @@ def advected(
     True
     """
     if not callable(motion) or vectors < 1:
-        raise ValueError("a motion on a homogeneous space needs l(gamma, Omega) and vectors >= 1.")
+        raise InputError("a motion on a homogeneous space needs l(gamma, Omega) and vectors >= 1.")
     return _made(group, motion, constraint, side, params, vectors)
 
 
-def _made(group: Group, motion: Any, constraint: Any, side: str, params: Any, vectors: int) -> "OnGroup":
+def _made(
+    group: Group,
+    motion: Motion,
+    constraint: ArrayLike | None,
+    side: str,
+    params: PyTree,
+    vectors: int,
+) -> "OnGroup":
     if side not in ("left", "right"):
-        raise ValueError(f'side is {side!r}; it is "left", g\' = g Omega, or "right", g\' = Omega g.')
+        raise InputError(f'side is {side!r}; it is "left", g\' = g Omega, or "right", g\' = Omega g.')
     law, reduced = (motion, None) if callable(motion) else (None, motion)
     if isinstance(motion, EulerPoincareSuslov):
         if constraint is not None:
-            raise ValueError("an EulerPoincareSuslov has its own constraint: give none.")
+            raise InputError("an EulerPoincareSuslov has its own constraint: give none.")
         constraint = motion.constraint
     elif reduced is not None and not isinstance(motion, EulerPoincare):
         reduced = EulerPoincare(group.algebra, jnp.asarray(motion, float))
-    if reduced is not None and not _same(reduced.algebra, group.algebra):
-        raise ValueError(f"the algebra of the {type(reduced).__name__} is not that of {group} in its basis.")
+    if reduced is not None and not _same(reduced.algebra, group.algebra):  # type: ignore[union-attr]
+        raise InputError(f"the algebra of the {type(reduced).__name__} is not that of {group} in its basis.")
     rows = None if constraint is None else jnp.atleast_2d(jnp.asarray(constraint, float))
     if rows is not None and rows.shape[1] != group.dimension:
-        raise ValueError(f"a covector on the algebra of {group} has {group.dimension} components, not {rows.shape[1]}.")
+        raise InputError(f"a covector on the algebra of {group} has {group.dimension} components, not {rows.shape[1]}.")
     return OnGroup(group, side, vectors, law, reduced, rows, params)
 
 
-def _same(one: Any, other: np.ndarray) -> bool:
+def _same(one: ArrayLike, other: np.ndarray) -> bool:
     return np.shape(one) == other.shape and bool(np.max(np.abs(np.asarray(one) - other)) < SAME)
 
 
 class OnGroup(System):
     """See `system` and `advected`."""
 
-    group: Any = static()
+    group: Group = static()
     side: str
     vectors: int  # of a homogeneous space; 0: the group itself
-    law: Any = static()  # l(g, Omega)
+    law: Callable | None = static()  # l(g, Omega)
     reduced: Any  # or the kinetic energy of this, which depends on Omega alone
-    constraint: Any
-    params: Any
+    constraint: Array | None
+    params: PyTree
 
     @property
     def rank(self) -> int:
@@ -125,7 +150,7 @@ class OnGroup(System):
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         if self.reduced is None:
-            return call(self.law, self.params, self.element(q), self.omega(xi))
+            return call(self.law, self.params, self.element(q), self.omega(xi))  # type: ignore[arg-type]
         return EulerPoincare.lagrangian(self.reduced, q, self.omega(xi))  # l(Omega), also of a Suslov problem
 
     def frame(self, q: Array) -> Array:
@@ -141,8 +166,8 @@ class OnGroup(System):
     def structure(self, q: Array) -> Array:
         """Of left-invariant fields the algebra's, of right-invariant ones its opposite."""
         c = self.group.algebra
-        c = jnp.asarray(c) if self.constraint is None else adapted_structure(c, self.constraint)
-        return c if self.side == "left" else -c
+        c = jnp.asarray(c) if self.constraint is None else adapted_structure(c, self.constraint)  # type: ignore[assignment]
+        return c if self.side == "left" else -c  # type: ignore[return-value]
 
     def holonomic(self, q: Array) -> Array:
         if self.vectors or self.group.relations is None:
@@ -206,6 +231,6 @@ class OnGroup(System):
         if self.reduced is not None:
             self.reduced.check()
 
-    def shapes(self, q: Array) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Nothing: a group has no picture of its own."""
         return []

@@ -14,13 +14,16 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.mechanics.system import System
+
 HALVINGS = 3  # of h xi, so many times, before the series; undone by as many squarings
 DEGREE = 12  # of the series: |h xi|^13 / (8^13 13!) is below round-off for |h xi| up to 2
 FURTHEST = 2.0  # the norm of h xi, per step, up to which `exponential` is exact to round-off
 
 
 def cay(x: Array) -> Array:
-    """(1 - X/2)^-1 (1 + X/2) - 1 = X (1 - X/2)^-1: what Cayley's map adds to 1."""
+    """(1 - X/2)^-1 (1 + X/2) - 1 = X (1 - X/2)^-1, X = x: what Cayley's map adds to 1."""
     one = jnp.eye(len(x))
     return jnp.linalg.solve((one - x / 2).T, x.T).T
 
@@ -47,8 +50,9 @@ def expm1(x: Array) -> Array:
 class Retraction:
     """g_{k+1} - g_k tau(h xi), left, or g_{k+1} - tau(h xi) g_k, right: rows for `Principle(reconstruction=...)`.
 
-    `increment(X)` is tau(X) - 1, so that what is small is not rounded as if it were of size 1. In advected coordinates
-    gamma = g^-1 a (left) it is tau(h xi) gamma_{k+1} - gamma_k, and gamma_{k+1} - tau(h xi) gamma_k for g a (right).
+    q0 and q1 are of g_k and g_{k+1}. `increment(X)` is tau(X) - 1, so that what is small is not rounded as if it were
+    of size 1. In advected coordinates gamma = g^-1 a (left) it is tau(h xi) gamma_{k+1} - gamma_k, and gamma_{k+1} -
+    tau(h xi) gamma_k for g a (right).
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> ours = dh.groups.Retraction(lambda x: dh.groups.cay(x / 2) @ dh.groups.cay(x / 2) + 2 * dh.groups.cay(x / 2))
@@ -69,7 +73,7 @@ class Retraction:
     def __name__(self) -> str:  # what Principle prints
         return repr(self)
 
-    def __call__(self, system: Any, q0: Array, q1: Array, xi: Array, h: Array) -> Array:
+    def __call__(self, system: System, q0: Array, q1: Array, xi: Array, h: Array) -> Array:
         return _on_group(system).missed_by(self.increment, q0, q1, xi, h)
 
 
@@ -82,7 +86,7 @@ def _on_group(system: Any) -> Any:
     inner = system
     while not hasattr(inner, "missed_by"):
         if not hasattr(inner, "system"):
-            raise ValueError(
+            raise InputError(
                 f"a retraction reconstructs a motion on a group; {type(system).__name__} is on none: make it by "
                 "dh.groups.system or dh.groups.advected."
             )

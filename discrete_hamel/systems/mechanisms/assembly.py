@@ -1,5 +1,6 @@
 """From parts, in a roboticist's words, to a System."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -7,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Scalar
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems.mechanisms.contacts import Contact
 from discrete_hamel.systems.mechanisms.joints import Fixed, Hinge, Joint, Universal
@@ -25,17 +28,17 @@ class Body(Pytree):
     """
 
     name: str
-    joint: Any = Fixed()
+    joint: Joint = Fixed()
     on: str = ""  # the name of a body, or nothing: the ground
-    at: Any = (0.0, 0.0, 0.0)  # m
-    turn: Any = None  # a rotation matrix, or (axis, angle)
-    mass: Any = None  # kg
-    inertia: Any = None  # kg m^2, about the mass centre: three moments or a matrix
-    centre: Any = (0.0, 0.0, 0.0)  # m
-    shape: Any = None
+    at: ArrayLike = (0.0, 0.0, 0.0)  # m
+    turn: ArrayLike | tuple[ArrayLike, Scalar] | None = None  # a rotation matrix, or (axis, angle)
+    mass: Scalar | None = None  # kg
+    inertia: ArrayLike | None = None  # kg m^2, about the mass centre: three moments or a matrix
+    centre: ArrayLike = (0.0, 0.0, 0.0)  # m
+    shape: Solid | None = None
 
 
-def mechanism(*parts: Any, gravity: Any = 9.81) -> Mechanism | RollingMechanism:
+def mechanism(*parts: Body | Contact, gravity: ArrayLike = 9.81) -> Mechanism | RollingMechanism:
     """The System of these parts: bodies, and wheels, balls, blades and pins that hold them.
 
     `gravity` points down the z axis, or is a vector. Bodies joined in a tree give a `Mechanism`, anything that rolls or
@@ -52,22 +55,24 @@ def mechanism(*parts: Any, gravity: Any = 9.81) -> Mechanism | RollingMechanism:
     """
     unknown = [part for part in parts if not isinstance(part, Body | Contact)]
     if unknown:
-        raise TypeError(f"mechanism takes its parts one by one, Body(...), Wheel(...) and so on; got {unknown[0]!r}.")
+        raise InputTypeError(
+            f"mechanism takes its parts one by one, Body(...), Wheel(...) and so on; got {unknown[0]!r}."
+        )
     tree = tree_of([body for part in parts if isinstance(part, Body) for body in _simple(part)], gravity)
     contacts = tuple(part for part in parts if isinstance(part, Contact))
     for contact in contacts:
         for name in contact.bodies():
             if name not in tree.names:
-                raise ValueError(f"a {type(contact).__name__} is on {name!r}, but there is no such body.")
+                raise InputError(f"a {type(contact).__name__} is on {name!r}, but there is no such body.")
     return held(tree, contacts) if contacts else tree
 
 
 def _simple(body: Body) -> list[Body]:
     """A universal joint as two hinges."""
     if isinstance(body.joint, type):
-        raise TypeError(f"the joint of {body.name!r} is a class: write {body.joint.__name__}().")
+        raise InputTypeError(f"the joint of {body.name!r} is a class: write {body.joint.__name__}().")
     if not isinstance(body.joint, Joint):
-        raise TypeError(
+        raise InputTypeError(
             f"the joint of {body.name!r} must be one of dh.mechanisms', such as Hinge('y'); got {body.joint!r}."
         )
     if not isinstance(body.joint, Universal):
@@ -113,20 +118,20 @@ def tree_of(bodies: list[Body], gravity: Any) -> Mechanism:
 
 def _refuse_names(bodies: list[Body], names: tuple[str, ...]) -> None:
     if not bodies:
-        raise ValueError("a mechanism needs at least one Body.")
+        raise InputError("a mechanism needs at least one Body.")
     for i, body in enumerate(bodies):
         if not body.name or names.index(body.name) < i:
-            raise ValueError(f"each body needs a name of its own; {body.name!r} is there twice, or empty.")
+            raise InputError(f"each body needs a name of its own; {body.name!r} is there twice, or empty.")
         if body.on and body.on not in names[:i]:
             why = "it is given later: give a body after the one it is on" if body.on in names else "there is none"
-            raise ValueError(f"{body.name!r} is on {body.on!r}, but {why}.")
+            raise InputError(f"{body.name!r} is on {body.on!r}, but {why}.")
 
 
-def _mass(body: Body) -> tuple[Any, Any]:
+def _mass(body: Body) -> tuple[Scalar, Array]:
     """Mass and inertia about the mass centre, as given, else of the shape."""
     solid = body.shape
     if solid is not None and not isinstance(solid, Solid):
-        raise TypeError(f"the shape of {body.name!r} must be a solid, such as Box((1, 2, 3)); got {solid!r}.")
+        raise InputTypeError(f"the shape of {body.name!r} must be a solid, such as Box((1, 2, 3)); got {solid!r}.")
     if solid is not None and body.mass is not None:
         solid = solid.replace(mass=body.mass, density=None)
     mass = body.mass if body.mass is not None else 0.0 if solid is None else solid.weighed()
@@ -147,21 +152,21 @@ def _turn(body: Body) -> Array:
     return _array(body.turn)
 
 
-def _unit(axis: Any) -> Any:
+def _unit(axis: ArrayLike) -> ArrayLike:
     if isinstance(axis, str):
         if axis not in AXES:
-            raise ValueError(f"an axis is 'x', 'y', 'z' or a vector; got {axis!r}.")
+            raise InputError(f"an axis is 'x', 'y', 'z' or a vector; got {axis!r}.")
         return np.array(AXES[axis])
     axis = _array(axis)
     return axis / jnp.sqrt(axis @ axis)
 
 
-def _array(values: Any) -> Array:
+def _array(values: object) -> Array:
     if isinstance(values, list | tuple):
         return jnp.stack([_array(value) for value in values])
     return jnp.asarray(values, float)
 
 
-def _nonzero(values: Any) -> tuple[int, ...]:
+def _nonzero(values: Sequence) -> tuple[int, ...]:
     """Which are there: not zero, or traced."""
     return tuple(i for i, a in enumerate(values) if isinstance(a, jax.core.Tracer) or np.any(np.asarray(a)))

@@ -4,12 +4,13 @@ The ground is the plane z = 0. `gaps` are zero where things touch, `slips` where
 are the rates of the gaps.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems.mechanisms.rotations import Motion
 
@@ -49,8 +50,8 @@ class Wheel(Contact):
     """
 
     on: str
-    radius: Any  # m, from the middle to the rim, or to the middle of the tyre
-    tyre: Any = 0.0  # m, radius of the tyre
+    radius: Array | float  # m, from the middle to the rim, or to the middle of the tyre
+    tyre: Array | float = 0.0  # m, radius of the tyre
     axle: str = "y"
 
     words = ("along", "across", "up")
@@ -78,7 +79,7 @@ class RollingBall(Contact):
     """A ball that rolls on the plane z = 0 without slipping; it may pivot. The body's origin is its middle."""
 
     on: str
-    radius: Any  # m
+    radius: Array | float  # m
 
     words = ("in x", "in y", "up")
     gap_count = 1
@@ -96,7 +97,7 @@ class Blade(Contact):
     """A blade or knife edge on a body over the plane: the point `at` of the body moves along the blade, not across."""
 
     on: str
-    at: Any = (0.0, 0.0, 0.0)  # m, in the body's axes
+    at: ArrayLike = (0.0, 0.0, 0.0)  # m, in the body's axes
     along: str = "x"  # the body's axis that the blade lies along
 
     words = ("across",)
@@ -113,8 +114,8 @@ class Pin(Contact):
 
     on: str
     to: str
-    at: Any = (0.0, 0.0, 0.0)  # m, in the axes of `on`
-    there: Any = (0.0, 0.0, 0.0)  # m, in the axes of `to`
+    at: ArrayLike = (0.0, 0.0, 0.0)  # m, in the axes of `on`
+    there: ArrayLike = (0.0, 0.0, 0.0)  # m, in the axes of `to`
 
     words = ("in x", "in y", "in z")
     gap_count = 3

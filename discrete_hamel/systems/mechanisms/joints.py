@@ -4,17 +4,22 @@ A joint has coordinates q and quasi-velocities xi, its rates: q' = frame(q) xi, 
 `pose(axis, q)` on its parent, and its twist there, in its own axes, is `twist(axis, q, xi)`.
 """
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems._blocks.algebras import SE2, SO3
 from discrete_hamel.systems.mechanisms.rotations import AXES, CROSS, by_quaternion, of_quaternion, turn_about
 
-ORIGIN, STILL, WHOLE = np.zeros(3), np.zeros(3), np.eye(3)
+# By NumPy, so that nothing is traced for them.
+ORIGIN: Array = np.zeros(3)  # type: ignore[assignment]
+STILL: Array = np.zeros(3)  # type: ignore[assignment]
+WHOLE: Array = np.eye(3)  # type: ignore[assignment]
 
 
 class Joint(Pytree):
@@ -23,15 +28,15 @@ class Joint(Pytree):
     coordinates: ClassVar[dict[str, str]] = {}  # name to unit; the empty name is the body's own
     velocities: ClassVar[dict[str, str]] = {}
     rest: ClassVar[tuple[float, ...]] = ()  # where the child lies on its parent as it was put there
-    brackets: ClassVar[Any] = np.zeros((0, 0, 0))
+    brackets: ClassVar[np.ndarray] = np.zeros((0, 0, 0))
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Any, Any]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         """(R, p) of the child on the parent."""
         return WHOLE, ORIGIN
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Any, Any]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         """(omega, v) of the child on the parent, in the child's axes."""
         return STILL, STILL
 
@@ -56,12 +61,12 @@ class Fixed(Joint):
 
 
 class _OneAxis(Joint):
-    axis: Any = "z"  # in the axes of the child, which are the parent's at angle zero: a letter, or a vector
-    stiffness: Any = 0.0  # N m/rad, or N/m: of a spring at the joint
-    unloaded: Any = 0.0  # rad, or m: where that spring is slack
-    damping: Any = 0.0  # N m s/rad, or N s/m
-    rotor: Any = 0.0  # kg m^2, or kg: inertia that goes with the joint's rate alone (a geared motor)
-    torque: Any = 0.0  # N m, or N: of a motor, a number or a function of coordinate and rate
+    axis: ArrayLike = "z"  # in the axes of the child, which are the parent's at angle zero: a letter, or a vector
+    stiffness: ArrayLike = 0.0  # N m/rad, or N/m: of a spring at the joint
+    unloaded: ArrayLike = 0.0  # rad, or m: where that spring is slack
+    damping: ArrayLike = 0.0  # N m s/rad, or N s/m
+    rotor: ArrayLike = 0.0  # kg m^2, or kg: inertia that goes with the joint's rate alone (a geared motor)
+    torque: Scalar | Callable = 0.0  # N m, or N: of a motor, a number or a function of coordinate and rate
 
     rest = (0.0,)
     brackets = np.zeros((1, 1, 1))
@@ -78,11 +83,11 @@ class Hinge(_OneAxis):
     velocities = {"'": "rad/s"}
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Any, Any]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return turn_about(axis, q[0]), ORIGIN
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Any, Any]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return axis * xi[0], STILL
 
 
@@ -93,19 +98,19 @@ class Slide(_OneAxis):
     velocities = {"'": "m/s"}
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Any, Any]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return WHOLE, axis * q[0]
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Any, Any]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return STILL, axis * xi[0]
 
 
 class Universal(Joint):
     """Two hinges, one on the other, with nothing of weight between: first about `first`, then about `second`."""
 
-    first: Any = "x"
-    second: Any = "y"
+    first: ArrayLike = "x"
+    second: ArrayLike = "y"
 
 
 class Planar(Joint):
@@ -117,12 +122,12 @@ class Planar(Joint):
     brackets = SE2
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Any, Any]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return turn_about(np.array(AXES["z"]), q[0]), jnp.stack([q[1], q[2], 0.0])
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Any, Any]:
-        return np.array(AXES["z"]) * xi[0], jnp.stack([xi[1], xi[2], 0.0])
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
+        return xi[0] * np.array(AXES["z"]), jnp.stack([xi[1], xi[2], 0.0])
 
     @staticmethod
     def frame(q: Array) -> Array:
@@ -142,11 +147,11 @@ class Ball(Joint):
     brackets = SO3
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Any, Any]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return of_quaternion(q), ORIGIN
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Any, Any]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return xi, STILL
 
     @staticmethod
@@ -171,11 +176,11 @@ class BallByMatrix(Joint):
     brackets = SO3
 
     @staticmethod
-    def pose(axis: Any, q: Array) -> tuple[Any, Any]:
+    def pose(axis: Array, q: Array) -> tuple[Array, Array]:
         return q.reshape(3, 3), ORIGIN
 
     @staticmethod
-    def twist(axis: Any, q: Array, xi: Array) -> tuple[Any, Any]:
+    def twist(axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return xi, STILL
 
     @staticmethod
@@ -211,11 +216,11 @@ class Free(Joint):
     brackets[3:, 3:, 3:] = SO3
 
     @classmethod
-    def pose(cls, axis: Any, q: Array) -> tuple[Any, Any]:
+    def pose(cls, axis: Array, q: Array) -> tuple[Array, Array]:
         return cls.attitude.pose(axis, q[3:])[0], q[:3]
 
     @classmethod
-    def twist(cls, axis: Any, q: Array, xi: Array) -> tuple[Any, Any]:
+    def twist(cls, axis: Array, q: Array, xi: Array) -> tuple[Array, Array]:
         return xi[3:], cls.pose(axis, q)[0].T @ xi[:3]
 
     @classmethod

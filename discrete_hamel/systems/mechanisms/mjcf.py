@@ -2,18 +2,23 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
 
+from discrete_hamel._support.arrays import ArrayLike, PathLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.systems.mechanisms.assembly import Body, tree_of
-from discrete_hamel.systems.mechanisms.joints import Ball, Fixed, Free, Hinge, Slide
+from discrete_hamel.systems.mechanisms.joints import Ball, Fixed, Free, Hinge, Joint, Slide
 from discrete_hamel.systems.mechanisms.rotations import AXES
 from discrete_hamel.systems.mechanisms.tree import Mechanism
 
+if TYPE_CHECKING:
+    import mujoco
 
-def from_mjcf(source: Any, leave_out: str | Sequence[str] = ()) -> Mechanism:
+
+def from_mjcf(source: "PathLike | mujoco.MjModel", leave_out: str | Sequence[str] = ()) -> Mechanism:
     """The tree of rigid bodies that a MuJoCo model describes: `source` is a path, the XML itself, or an MjModel.
 
     q and xi are MuJoCo's qpos and qvel. What is not simulated here is refused with a list, unless it is named in
@@ -25,14 +30,14 @@ def from_mjcf(source: Any, leave_out: str | Sequence[str] = ()) -> Mechanism:
     kept = {} if leave_out == "all" else {kind: what for kind, what in beyond.items() if kind not in leave_out}
     if kept:
         listed = "; ".join(f"{kind} ({what})" for kind, what in kept.items())
-        raise ValueError(
+        raise InputError(
             f"this model has what discrete_hamel does not simulate: {listed}. Without them it is another system: "
             f"leave_out={tuple(kept)} reads it so."
         )
     return tree_of(_bodies(model), _gravity(model))
 
 
-def _compiled(source: Any) -> Any:
+def _compiled(source: "PathLike | mujoco.MjModel") -> "mujoco.MjModel":
     try:
         import mujoco
     except ImportError:
@@ -46,14 +51,14 @@ def _compiled(source: Any) -> Any:
     return mujoco.MjModel.from_xml_path(str(source))
 
 
-def _gravity(model: Any) -> Any:
+def _gravity(model: "mujoco.MjModel") -> tuple:
     import mujoco
 
     off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     return (0.0, 0.0, 0.0) if off else tuple(model.opt.gravity)
 
 
-def _beyond(model: Any) -> dict[str, str]:
+def _beyond(model: "mujoco.MjModel") -> dict[str, str]:
     """What of a model is not simulated, in words, by kind."""
     single = np.isin(model.jnt_type, (2, 3))  # slides and hinges
     of_single = single[model.dof_jntid]
@@ -79,11 +84,11 @@ def _beyond(model: Any) -> dict[str, str]:
     return {kind: f"{count} {what}" for kind, (count, what) in counts.items() if count}
 
 
-def _some(values: Any) -> int:
+def _some(values: Sequence) -> int:
     return int(np.count_nonzero(np.asarray(values)))
 
 
-def _contacts(model: Any) -> int:
+def _contacts(model: "mujoco.MjModel") -> int:
     """Pairs of geoms that MuJoCo would test: by their bits, not on one body, nor on a body and its parent."""
     weld, parent = model.body_weldid[model.geom_bodyid], model.body_weldid[model.body_parentid]
     types, affine = model.geom_contype, model.geom_conaffinity
@@ -95,7 +100,7 @@ def _contacts(model: Any) -> int:
     return int(np.count_nonzero(np.triu(pairs, 1))) + model.npair
 
 
-def _bodies(model: Any) -> list[Body]:
+def _bodies(model: "mujoco.MjModel") -> list[Body]:
     """A link for each joint, and one for each body without any; massless but for the last of a body."""
     links: list[Body] = []
     taken: set[str] = set()
@@ -134,7 +139,7 @@ def _bodies(model: Any) -> list[Body]:
     return links
 
 
-def _joint(model: Any, j: int) -> Any:
+def _joint(model: "mujoco.MjModel", j: int) -> Joint:
     kind = int(model.jnt_type[j])
     if kind < 2:
         return (Free, Ball)[kind]()
@@ -157,10 +162,10 @@ def _name(wanted: str, taken: set[str]) -> str:
     return name
 
 
-def _or_none(turn: np.ndarray) -> Any:
+def _or_none(turn: np.ndarray) -> np.ndarray | None:
     return None if np.array_equal(turn, np.eye(3)) else turn
 
 
-def rotation(quaternion: Any) -> np.ndarray:
+def rotation(quaternion: ArrayLike) -> np.ndarray:
     """The rotation matrix of a unit quaternion (w, x, y, z)."""
-    return np.asarray(Ball.pose(None, jnp.asarray(quaternion, float))[0])
+    return np.asarray(Ball.pose(None, jnp.asarray(quaternion, float))[0])  # type: ignore[arg-type]  # it has no axis

@@ -1,21 +1,29 @@
 """Where a mechanism starts: places at which its parts touch, and velocities at which nothing slips."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
+
+if TYPE_CHECKING:
+    from discrete_hamel.systems.mechanisms.rolling import RollingMechanism
+    from discrete_hamel.systems.mechanisms.tree import Mechanism
+
 CLOSED = 1e-11  # m: gaps that are none
 HELD = 1e-9  # share of the rates given by which they may be missed
 
 
 def initial(
-    system: Any, positions: Mapping[str, Any] | None = None, rates: Mapping[str, Any] | None = None
+    system: "Mechanism | RollingMechanism",
+    positions: Mapping[str, float] | None = None,
+    rates: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) to start from: coordinates and rates that are named have the values given, the others follow.
+    """(q, v) to start from: coordinates in `positions` and those in `rates` have the values given, the others follow.
 
     Coordinates not named stay where the mechanism was put together, but for what closes its gaps. Of all velocities at
     which nothing slips it is that of least kinetic energy. Names: `tree.coordinates`, and `tree.velocities` of a
@@ -28,7 +36,7 @@ def initial(
     >>> round(float(v[0]), 12)                                               # x' = radius omega
     1.0
     """
-    tree = getattr(system, "tree", system)
+    tree: Any = getattr(system, "tree", system)
     q = np.array(system.rest())
     given = {_index(system.coordinates, name): float(value) for name, value in (positions or {}).items()}
     q[list(given)] = list(given.values())
@@ -45,7 +53,7 @@ def initial(
     v = solution[0][: len(q)]
     off = np.abs(rows @ v - sides)
     if np.max(off, initial=0.0) > HELD * max(1.0, np.max(np.abs(sides), initial=0.0)):
-        raise ValueError(
+        raise InputError(
             f"no velocity at which nothing slips has these rates: {dict(rates or {})}; they are missed by "
             f"{off.max():.3g}. Name fewer of them."
         )
@@ -54,7 +62,7 @@ def initial(
 
 def _index(names: tuple[str, ...], name: str) -> int:
     if name not in names:
-        raise ValueError(f"there is no {name!r}; there are {', '.join(names)}.")
+        raise InputError(f"there is no {name!r}; there are {', '.join(names)}.")
     return names.index(name)
 
 
@@ -80,7 +88,7 @@ def _misses(held: Any, q: Array) -> tuple[Array, Array]:
     return g(q), jax.jacfwd(g)(q)
 
 
-def together(held: Any, q: np.ndarray, fixed: Any = ()) -> np.ndarray:
+def together(held: Any, q: np.ndarray, fixed: tuple[int, ...] = ()) -> np.ndarray:
     """The place near q where everything touches, by Gauss' and Newton's iteration; some coordinates stay."""
     moving = np.setdiff1d(np.arange(len(q)), np.array(fixed, int))
     miss = np.zeros(0)
@@ -95,7 +103,7 @@ def together(held: Any, q: np.ndarray, fixed: Any = ()) -> np.ndarray:
     worst = int(np.argmax(np.abs(miss)))
     labels = [held.labels()[slip] for slip in held.gap_slips()] if hasattr(held, "rows") else []
     what = f"the gap of {labels[worst]}" if worst < len(labels) else "the length of a rotation's coordinates"
-    raise ValueError(
+    raise InputError(
         f"the mechanism cannot be put together: {what} stays {miss[worst]:.3g} wide. A wheel's middle must be its "
         "radius above the plane z = 0, and a loop long enough to close; start nearer, or change `at`."
     )

@@ -1,12 +1,13 @@
 """Mechanisms that roll or have loops: a tree with constraints, whose frame follows them."""
 
-from typing import Any
+from collections.abc import Iterable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.mechanics.adapted_frames import Graph
 from discrete_hamel.mechanics.constructors import FromConstraints
@@ -26,11 +27,11 @@ class Held(Pytree):
     Where a free body stands on the ground, its height z is none of them: `whole` finds it from the first contact.
     """
 
-    tree: Any
-    contacts: tuple[Any, ...]
+    tree: Mechanism
+    contacts: tuple[Contact, ...]
     kept: tuple[int, ...] = static(default=())  # the slips that are independent
     gaps_kept: tuple[int, ...] = static(default=())  # the gaps whose rates are among them
-    height: Any = static(default=None)  # the index of z, where the first gap determines it
+    height: int | None = static(default=None)  # the index of z, where the first gap determines it
 
     def whole(self, q: Array) -> Array:
         """All coordinates of the tree."""
@@ -116,7 +117,7 @@ class RollingMechanism(FromConstraints):
         """The mechanism without what holds it."""
         return self.params.tree
 
-    def _left(self, of_all: Any) -> tuple[Any, ...]:
+    def _left(self, of_all: Iterable) -> tuple:
         return tuple(a for i, a in enumerate(of_all) if i != self.params.height)
 
     @property
@@ -165,7 +166,7 @@ class RollingMechanism(FromConstraints):
             return {}
         return {"energy": Invariant(self.energy, "continuous", ("lagrangian", "slip", "force"))}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The bodies' shapes."""
         return self.tree.shapes(_whole(self.params, jnp.asarray(q, float)))
 
@@ -202,7 +203,7 @@ def held(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
     kept = _independent(forms, len(bare.labels()))
     gaps_kept = tuple(gap for gap, slip in enumerate(gap_slips) if slip in kept)
     if len(kept) + forms[0].shape[0] - len(bare.labels()) >= len(at_rest):
-        raise ValueError(
+        raise InputError(
             f"the mechanism cannot move: {len(kept)} constraints that are independent hold its {len(at_rest)} "
             f"coordinates: {', '.join(bare.labels()[i] for i in kept)}."
         )

@@ -1,6 +1,6 @@
 """Rotations and rigid motions as arrays: about an axis, by a quaternion, one after another."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +15,7 @@ def hat(a: Array) -> Array:
     return jnp.einsum("abi,i->ab", CROSS, a)
 
 
-def turn_about(axis: Any, angle: Array) -> Array:
+def turn_about(axis: Array | np.ndarray, angle: Array) -> Array:
     """The rotation by an angle about a unit axis (Rodrigues): zeros of a fixed axis stay zeros."""
     along = axis[:, None] * axis[None, :]
     cross = CROSS @ axis if isinstance(axis, np.ndarray) else hat(axis)
@@ -62,7 +62,7 @@ class Motion(NamedTuple):
             applied(back, carried) + inner.speed,
         )
 
-    def of(self, bodies: np.ndarray) -> "Motion":
+    def of(self, bodies: np.ndarray | int) -> "Motion":
         """That of some of the bodies."""
         return Motion(*(a[bodies] for a in self))
 

@@ -3,12 +3,15 @@
 Each has a mass or a density, and knows its volume and its radii of gyration.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Scalar
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems._blocks import outlines
 from discrete_hamel.systems.mechanisms.rotations import AXES
@@ -18,14 +21,14 @@ class Solid(Pytree):
     """A homogeneous solid: give its `mass` in kg, or its `density` in kg/m^3."""
 
     if TYPE_CHECKING:  # fields of the subclasses, not of this class
-        mass: Any = None
-        density: Any = None
+        mass: Scalar | None = None
+        density: Scalar | None = None
 
-    def volume(self) -> Any:
+    def volume(self) -> Scalar:
         """m^3."""
-        raise ValueError(f"a {type(self).__name__} has no volume; give its mass.")
+        raise InputError(f"a {type(self).__name__} has no volume; give its mass.")
 
-    def second_moments(self) -> Any:
+    def second_moments(self) -> Sequence[Scalar]:
         """The means of x^2, y^2 and z^2 over the volume, m^2."""
         raise NotImplementedError
 
@@ -33,11 +36,11 @@ class Solid(Pytree):
         """What a film draws, about the middle."""
         raise NotImplementedError
 
-    def weighed(self) -> Any:
+    def weighed(self) -> Scalar:
         """The mass."""
         if (self.mass is None) == (self.density is None):
-            raise ValueError(f"a {type(self).__name__} needs its mass or its density, one of the two.")
-        return self.density * self.volume() if self.mass is None else self.mass
+            raise InputError(f"a {type(self).__name__} needs its mass or its density, one of the two.")
+        return self.density * self.volume() if self.mass is None else self.mass  # type: ignore[operator]  # one of the two is given
 
     def inertia(self) -> Array:
         """I about the middle: m (<r^2> - <x_i^2>) on the diagonal, 3 x 3, kg m^2."""
@@ -52,15 +55,15 @@ class Box(Solid):
     [13.0, 10.0, 5.0]
     """
 
-    edges: Any = (1.0, 1.0, 1.0)  # m
-    mass: Any = None  # kg
-    density: Any = None  # kg/m^3
+    edges: Sequence[float] = (1.0, 1.0, 1.0)  # m
+    mass: Scalar | None = None  # kg
+    density: Scalar | None = None  # kg/m^3
 
-    def volume(self) -> Any:
+    def volume(self) -> Scalar:
         a, b, c = self.edges
         return a * b * c
 
-    def second_moments(self) -> Any:
+    def second_moments(self) -> Sequence[Scalar]:
         return [a**2 / 12 for a in self.edges]
 
     def outline(self) -> list[np.ndarray]:
@@ -73,16 +76,16 @@ class Box(Solid):
 class Cylinder(Solid):
     """A cylinder or a disk about an axis."""
 
-    radius: Any = 1.0  # m
-    length: Any = 0.0  # m, along the axis; a disk has none, and needs its mass
+    radius: Scalar = 1.0  # m
+    length: Scalar = 0.0  # m, along the axis; a disk has none, and needs its mass
     axis: str = "z"
-    mass: Any = None  # kg
-    density: Any = None  # kg/m^3
+    mass: Scalar | None = None  # kg
+    density: Scalar | None = None  # kg/m^3
 
-    def volume(self) -> Any:
+    def volume(self) -> Scalar:
         return jnp.pi * self.radius**2 * self.length
 
-    def second_moments(self) -> Any:
+    def second_moments(self) -> Sequence[Scalar]:
         return _along(self.axis, self.radius**2 / 4, self.length**2 / 12)
 
     def outline(self) -> list[np.ndarray]:
@@ -97,21 +100,21 @@ class Hoop(Cylinder):
 
     volume = Solid.volume
 
-    def second_moments(self) -> Any:
+    def second_moments(self) -> Sequence[Scalar]:
         return _along(self.axis, self.radius**2 / 2, self.length**2 / 12)
 
 
 class Sphere(Solid):
     """A ball."""
 
-    radius: Any = 1.0  # m
-    mass: Any = None  # kg
-    density: Any = None  # kg/m^3
+    radius: Scalar = 1.0  # m
+    mass: Scalar | None = None  # kg
+    density: Scalar | None = None  # kg/m^3
 
-    def volume(self) -> Any:
+    def volume(self) -> Scalar:
         return 4 / 3 * jnp.pi * self.radius**3
 
-    def second_moments(self) -> Any:
+    def second_moments(self) -> Sequence[Scalar]:
         return [self.radius**2 / 5] * 3
 
     def outline(self) -> list[np.ndarray]:
@@ -123,19 +126,19 @@ class Shell(Sphere):
 
     volume = Solid.volume
 
-    def second_moments(self) -> Any:
+    def second_moments(self) -> Sequence[Scalar]:
         return [self.radius**2 / 3] * 3
 
 
 class Rod(Solid):
     """A thin rod about its middle, along an axis: it needs its mass."""
 
-    length: Any = 1.0  # m
+    length: Scalar = 1.0  # m
     axis: str = "z"
-    mass: Any = None  # kg
-    density: Any = None  # kg/m^3
+    mass: Scalar | None = None  # kg
+    density: Scalar | None = None  # kg/m^3
 
-    def second_moments(self) -> Any:
+    def second_moments(self) -> Sequence[Scalar]:
         return _along(self.axis, 0.0 * self.length, self.length**2 / 12)
 
     def outline(self) -> list[np.ndarray]:
@@ -143,7 +146,7 @@ class Rod(Solid):
         return [outlines.segment(-half, half)]
 
 
-def _along(axis: str, across: Any, along: Any) -> list[Any]:
+def _along(axis: str, across: Scalar, along: Scalar) -> list[Scalar]:
     return [along if a == axis else across for a in "xyz"]
 
 

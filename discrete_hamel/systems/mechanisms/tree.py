@@ -1,6 +1,7 @@
 """Bodies on bodies: the kinematics of a tree link by link, and the System that it is."""
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -8,18 +9,25 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines
+from discrete_hamel.systems.mechanisms.joints import Joint
 from discrete_hamel.systems.mechanisms.rotations import AXES, Motion, applied
 
 SHALLOW = 8  # levels of a tree that go one after another
 
 
+def each(number: float) -> Any:
+    """A field with a row a body, or one number for all."""
+    return dataclasses.field(default=number)
+
+
 class Group(NamedTuple):
     """Bodies whose joints are of one kind, and where their coordinates and rates stand in q and xi."""
 
-    joint: Any
+    joint: type[Joint]
     axis: Any  # a fixed one, or None where each body has its own
     turned: bool
     bodies: np.ndarray  # k
@@ -42,27 +50,29 @@ class Mechanism(System):
 
     names: tuple[str, ...] = static()
     parents: tuple[int, ...] = static()  # -1 for the ground
-    joints: tuple[Any, ...] = static()  # classes
-    letters: tuple[Any, ...] = static()  # of the joints' axes; None where the axis is a vector
+    joints: tuple[type[Joint], ...] = static()  # classes
+    letters: tuple[str | None, ...] = static()  # of the joints' axes; None where the axis is a vector
     turned: tuple[bool, ...] = static()
     weighty: tuple[int, ...] = static()  # bodies with mass
     extended: tuple[int, ...] = static()  # bodies with moments of inertia
     loaded: tuple[int, ...] = static()  # joints with springs, dampers, rotors or motors
-    laws: tuple[Any, ...] = static()  # (body, function of coordinate and rate): motors that are not constant
+    laws: tuple[tuple[int, Callable], ...] = (
+        static()
+    )  # (body, function of coordinate and rate): motors that are not constant
     lossy: bool = False  # whether there is a damper or a motor
-    mass: Any = 1.0  # kg, (bodies)
-    inertia: Any = 1.0  # kg m^2, about the mass centre in the body's axes, (bodies, 3, 3)
-    centre: Any = 0.0  # m, of mass, in the body's axes, (bodies, 3)
-    mount: Any = 0.0  # m, where the joint is on the parent, (bodies, 3)
-    turn: Any = 0.0  # the body's axes at rest in those of the parent, (bodies, 3, 3)
-    axis: Any = 0.0  # of joints with one, (bodies, 3)
-    stiffness: Any = 0.0  # N m/rad or N/m, (bodies)
-    unloaded: Any = 0.0  # rad or m, (bodies)
-    damping: Any = 0.0  # N m s/rad or N s/m, (bodies)
-    rotor: Any = 0.0  # kg m^2 or kg, (bodies)
-    torque: Any = 0.0  # N m or N, of motors, (bodies)
-    gravity: Any = (0.0, 0.0, -9.81)  # m/s^2
-    shapes_of: Any = ()  # what films draw, a solid or None a body
+    mass: Array = each(1.0)  # kg, (bodies)
+    inertia: Array = each(1.0)  # kg m^2, about the mass centre in the body's axes, (bodies, 3, 3)
+    centre: Array = each(0.0)  # m, of mass, in the body's axes, (bodies, 3)
+    mount: Array = each(0.0)  # m, where the joint is on the parent, (bodies, 3)
+    turn: Array = each(0.0)  # the body's axes at rest in those of the parent, (bodies, 3, 3)
+    axis: Array = each(0.0)  # of joints with one, (bodies, 3)
+    stiffness: Array = each(0.0)  # N m/rad or N/m, (bodies)
+    unloaded: Array = each(0.0)  # rad or m, (bodies)
+    damping: Array = each(0.0)  # N m s/rad or N s/m, (bodies)
+    rotor: Array = each(0.0)  # kg m^2 or kg, (bodies)
+    torque: Array = each(0.0)  # N m or N, of motors, (bodies)
+    gravity: ArrayLike = (0.0, 0.0, -9.81)  # m/s^2
+    shapes_of: tuple = ()  # what films draw, a solid or None a body
 
     # What the joints say.
 
@@ -217,7 +227,7 @@ class Mechanism(System):
 
     # Films.
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The bodies' shapes; rods from joint to joint and to the mass centre where a body was given none."""
         turns, places = (np.asarray(a) for a in _poses(self, jnp.asarray(q, float)))
         drawn: list[np.ndarray] = []

@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates, Velocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.adapted_frames import adapted, probes
 from discrete_hamel.mechanics.constructors import from_constraints
@@ -21,7 +23,7 @@ TOLERANCE = 1e-9  # what is zero, relative to the velocities compared
 SIZES = (1.0, 1e-2, 30.0)  # of the z that are tried
 
 
-def linear_in_velocities(system: NonlinearSystem, q: Any, *, v: Any = None) -> bool:
+def linear_in_velocities(system: NonlinearSystem, q: Coordinates, *, v: Velocities | None = None) -> bool:
     """Whether the velocities allowed form a linear space, at q and at points about it.
 
     For velocities qdot = psi(q, z) it is asked whether psi is linear in z; for constraints C(q, v) = 0 whether the
@@ -60,11 +62,11 @@ def _samples(system: NonlinearSystem, q: Array, z: Array) -> tuple[Array, ...]:
     )
 
 
-def _ready(system: FromNonlinearConstraints, q: Array, v: Any) -> FromNonlinearConstraints:
+def _ready(system: FromNonlinearConstraints, q: Array, v: Velocities | None) -> FromNonlinearConstraints:
     if v is not None:
         return system.around(q, v)
     if system.chart is None:
-        raise ValueError("a constraint may have several branches: give a velocity v on the one that is meant.")
+        raise InputError("a constraint may have several branches: give a velocity v on the one that is meant.")
     return system
 
 
@@ -95,7 +97,7 @@ def _off_tangent_space(system: FromNonlinearConstraints, points: Array, weights:
     return jax.vmap(largest)(points)
 
 
-def as_linear(system: NonlinearSystem, q: Any, *, v: Any = None) -> System:
+def as_linear(system: NonlinearSystem, q: Coordinates, *, v: Velocities | None = None) -> System:
     """The ordinary System with the same motions, for every scheme: refused if the constraint is truly nonlinear.
 
     From velocities psi = Psi_D(q) z its first m quasi-velocities are z, and the others, zero, are along a complement
@@ -112,7 +114,7 @@ def as_linear(system: NonlinearSystem, q: Any, *, v: Any = None) -> System:
     if isinstance(system, FromNonlinearConstraints):
         system = _ready(system, q, v)
     if not linear_in_velocities(system, q):
-        raise ValueError(
+        raise InputError(
             f"the velocities of {type(system).__name__} are truly nonlinear: those allowed at q = {q.tolist()} or "
             "about it do not form a linear space. NonlinearMidpoint, Gauss, EnergyExact and RungeKutta4 take it as it "
             "is."

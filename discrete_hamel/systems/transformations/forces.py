@@ -6,12 +6,13 @@ frame, which keeps the scheme's order.   Marsden & West (2001) 3.2
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.nonlinear import need_frame
 from discrete_hamel.mechanics.system import System, Wrapper
 from discrete_hamel.systems.transformations.prescribed import timed
@@ -19,7 +20,7 @@ from discrete_hamel.systems.transformations.prescribed import timed
 FORCE = "its force, force(q, qdot), is given to dh.nonlinear or a method of its class"
 
 
-def forced(system: System, force: Callable, *, params: Any = None) -> System:
+def forced(system: System, force: Callable, *, params: PyTree = None) -> System:
     """The system with force(q, xi) besides its own: n components along the frame, xi all n.
 
     `params`, any pytree, is passed as last argument if given; so it is by all functions here.
@@ -35,7 +36,7 @@ def forced(system: System, force: Callable, *, params: Any = None) -> System:
     return Forced(system, _given, force, params)
 
 
-def damped(system: System, dissipation: Callable, *, params: Any = None) -> System:
+def damped(system: System, dissipation: Callable, *, params: PyTree = None) -> System:
     """The system with the Rayleigh force f = -dR/dxi of R = dissipation(q, xi).
 
     For R quadratic in xi the power is -2 R.
@@ -49,7 +50,7 @@ def damped(system: System, dissipation: Callable, *, params: Any = None) -> Syst
     return Forced(system, _rayleigh, dissipation, params)
 
 
-def magnetic(system: System, form: Callable, *, params: Any = None) -> System:
+def magnetic(system: System, form: Callable, *, params: PyTree = None) -> System:
     """The system with the gyroscopic force M(q) qdot, M = form(q) an antisymmetric N x N matrix. It does no work.
 
     d/dt dL/dqdot - dL/dq = M qdot + lambda_a A^a,   f_j = Psi^a_j M_ab Psi^b_i xi^i     [MD] (2.2), (3.1)
@@ -58,7 +59,7 @@ def magnetic(system: System, form: Callable, *, params: Any = None) -> System:
     return Forced(system, _gyroscopic, form, params)
 
 
-def controlled(system: System, u: Callable, *, params: Any = None) -> System:
+def controlled(system: System, u: Callable, *, params: PyTree = None) -> System:
     """The system with the input u(t, q, xi), n components along the frame: open loop, feedback, or both.
 
     The system is given a clock (`timed`) if it has none, so q has one more component to start from: the time. What u
@@ -83,12 +84,12 @@ class Forced(Wrapper):
     system: System
     law: Callable
     function: Callable
-    params: Any = None
+    params: PyTree = None
 
     def force(self, q: Array, xi: Array) -> Array:
         return self.system.force(q, xi) + self.law(self._called, self.system, q, xi)
 
-    def _called(self, *arguments: Any) -> Array:
+    def _called(self, *arguments: Array) -> Array:
         last = () if self.params is None else (self.params,)
         return jnp.asarray(self.function(*arguments, *last))
 
@@ -104,7 +105,7 @@ def _rayleigh(function: Callable, _: System, q: Array, xi: Array) -> Array:
 def _gyroscopic(function: Callable, system: System, q: Array, xi: Array) -> Array:
     psi, form = system.frame(q), function(q)
     if form.shape != (len(q), len(q)):
-        raise ValueError(f"form(q) must be {len(q)} x {len(q)}, for q of length {len(q)}; got shape {form.shape}.")
+        raise InputError(f"form(q) must be {len(q)} x {len(q)}, for q of length {len(q)}; got shape {form.shape}.")
     # The antisymmetric part is all that is gyroscopic, and the power of it is zero to the last bit but round-off.
     return psi.T @ (0.5 * (form - form.T) @ (psi @ xi))
 
@@ -120,5 +121,5 @@ def _input_beside_time(function: Callable, _: System, q: Array, xi: Array) -> Ar
 
 def _sized(force: Array, n: int, name: str) -> Array:
     if force.shape != (n,):
-        raise ValueError(f"{name} must return the {n} components along the frame; got shape {force.shape}.")
+        raise InputError(f"{name} must return the {n} components along the frame; got shape {force.shape}.")
     return force

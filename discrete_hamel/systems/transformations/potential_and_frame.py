@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.description import call
@@ -17,7 +19,7 @@ from discrete_hamel.mechanics.system import Invariant, System, Wrapper
 IN_D = 1e-10  # share of a field of the new frame that may lie outside D
 
 
-def with_potential(system: System, V: Callable, *, params: Any = None) -> System:
+def with_potential(system: System, V: Callable, *, params: PyTree = None) -> System:
     """The system with l - V(q) for its Lagrangian; `params`, if given, is V's last argument.
 
     >>> import discrete_hamel as dh
@@ -34,6 +36,7 @@ def in_frame(system: System, T: Callable, *, velocities: tuple[str, ...] = ()) -
     """The same motion in the frame w_a = T^i_a(q) u_i, by `frames.change_frame`: xi = T(q) xi', T m x m or n x n.
 
     D must stay D: T maps its first m components among themselves. An m x m matrix leaves the other fields as they are.
+    `velocities` are the names of xi'.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> def scaled(q):
@@ -51,7 +54,7 @@ class WithPotential(Wrapper):
 
     system: System
     V: Callable
-    params: Any = None
+    params: PyTree = None
 
     @property
     def same_motion(self) -> bool:
@@ -89,7 +92,7 @@ class InFrame(Wrapper):
         if t.shape == (n, n):
             return t
         if t.shape != (m, m):
-            raise ValueError(f"T(q) must be {m} x {m}, a change within D, or {n} x {n}; got shape {t.shape}.")
+            raise InputError(f"T(q) must be {m} x {m}, a change within D, or {n} x {n}; got shape {t.shape}.")
         return jnp.eye(n).at[:m, :m].set(t)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
@@ -126,10 +129,10 @@ class InFrame(Wrapper):
         self.system.check_start(q)
         t, m = np.asarray(self.transition(q)), self.rank
         if not np.all(np.isfinite(t)) or np.linalg.cond(t) > 1 / IN_D:
-            raise ValueError(f"T(q) is singular or not finite at q = {np.asarray(q).tolist()}: {t.tolist()}.")
+            raise InputError(f"T(q) is singular or not finite at q = {np.asarray(q).tolist()}: {t.tolist()}.")
         outside = float(np.max(np.abs(t[m:, :m]), initial=0.0))
         if outside > IN_D * np.max(np.abs(t)):
-            raise ValueError(
+            raise InputError(
                 f"T(q) takes D out of itself: its block below the first {m} columns' first {m} rows has an entry "
                 f"{outside:.3g}, so the new free velocities would not satisfy the constraint. Make it zero."
             )

@@ -9,6 +9,8 @@ import numpy as np
 from jax import Array
 from scipy.linalg import qr
 
+from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of, static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.nonlinear import need_frame
@@ -17,7 +19,7 @@ from discrete_hamel.mechanics.system import System, Wrapper
 STUCK = 1e-10  # share of a row below which no motion in D changes a coordinate
 
 
-def prescribe(system: System, paths: Mapping[Any, Callable], *, params: Any = None) -> System:
+def prescribe(system: System, paths: Mapping[str | int, Callable], *, params: PyTree = None) -> System:
     """The system with some coordinates given as functions of time: a steering angle, a rotor, a pivot that is moved.
 
     `paths` maps names of coordinates (or their indices) to functions of t, and of `params`, any pytree, if that is
@@ -35,13 +37,13 @@ def prescribe(system: System, paths: Mapping[Any, Callable], *, params: Any = No
     _without_clock(system)
     driven = tuple(_index(system, key) for key in paths)
     if len(set(driven)) < len(driven):
-        raise ValueError(f"a coordinate is prescribed twice: {list(paths)}.")
+        raise InputError(f"a coordinate is prescribed twice: {list(paths)}.")
     if not driven:
-        raise ValueError("no coordinate is prescribed; to have time among the coordinates use timed(system).")
+        raise InputError("no coordinate is prescribed; to have time among the coordinates use timed(system).")
     for key, path in paths.items():
         shape = jax.eval_shape(path, 0.0, *(() if params is None else (params,))).shape
         if shape != ():
-            raise ValueError(f"the path of {key} must return one number for a time; it returns shape {shape}.")
+            raise InputError(f"the path of {key} must return one number for a time; it returns shape {shape}.")
     return InTime(system, driven, tuple(paths.values()), params, _by_name(system, driven))
 
 
@@ -59,7 +61,7 @@ def timed(system: System) -> System:
 def _without_clock(system: System) -> None:
     need_frame(system, "prescribed motion", "put the paths into its Lagrangian and its velocities")
     if system.clock is not None:
-        raise ValueError(
+        raise InputError(
             "this system has time among its coordinates already. Prescribe all paths in one call, before an input u(t) "
             "or a clock is added: controlled(prescribe(system, {...}), u)."
         )
@@ -78,7 +80,7 @@ class InTime(Wrapper):
     system: System
     driven: tuple[int, ...] = static()
     paths: tuple[Callable, ...] = static()
-    params: Any = None
+    params: PyTree = None
     pivots: Any = static(default=None)
 
     clock = -1  # time is the last coordinate
@@ -103,7 +105,7 @@ class InTime(Wrapper):
             ready = self.system.at(self.whole(q))
             return self if ready is self.system else self.replace(system=ready)
         if isinstance(q, jax.core.Tracer):
-            raise ValueError(
+            raise InputError(
                 "which velocities give way to the prescribed motion is chosen at a point, and this q is traced by jax "
                 "(jit, grad or vmap). Choose it first, outside: system = system.at(q0)."
             )
@@ -116,7 +118,7 @@ class InTime(Wrapper):
         """All coordinates of the system beneath: q with the driven ones put in and time left out."""
         size = len(q) - 1 + len(self.driven)
         if max(self.driven, default=0) >= size:
-            raise ValueError(f"coordinate {max(self.driven)} is prescribed, and q has {size} coordinates from 0 on.")
+            raise InputError(f"coordinate {max(self.driven)} is prescribed, and q has {size} coordinates from 0 on.")
         place = jnp.zeros(size, q.dtype).at[_others(size, self.driven)].set(q[:-1])
         return place.at[jnp.array(self.driven, int)].set(self._path(q[-1])) if self.driven else place
 
@@ -192,12 +194,12 @@ class InTime(Wrapper):
         pivots = rows[:, jnp.array(self.pivots, int)]
         return within * jnp.linalg.det(pivots) / jnp.sqrt(jnp.linalg.det(rows @ rows.T))
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """What is drawn of it."""
         return self.system.shapes(self.whole(jnp.asarray(q, float)))  # type: ignore[attr-defined]
 
     @property
-    def scenery(self) -> Callable[[Any], list[np.ndarray]]:
+    def scenery(self) -> Callable[[Array], list[np.ndarray]]:
         beneath = self.system.scenery  # type: ignore[attr-defined]  # where it has none, neither has this
         return lambda q: beneath(np.asarray(jax.vmap(self.whole)(jnp.asarray(q))))
 
@@ -212,19 +214,19 @@ def _solved(block: Array, right: Array) -> Array:
     return jnp.stack([d * right[0] - b * right[1], a * right[1] - c * right[0]]) / (a * d - b * c)
 
 
-def _index(system: System, key: Any) -> int:
+def _index(system: System, key: str | int) -> int:
     names = system.coordinates
     if isinstance(key, bool) or not isinstance(key, int | str):
-        raise ValueError(f"a prescribed coordinate is named by its name or index; got {key!r}.")
+        raise InputError(f"a prescribed coordinate is named by its name or index; got {key!r}.")
     if key in names:
         return names.index(key)
     if isinstance(key, str) or key < 0 or (names and key >= len(names)):
         known = ", ".join(names) or "it has no names for them, so give an index"
-        raise ValueError(f"{type(system).__name__} has no coordinate {key!r}; its coordinates: {known}.")
+        raise InputError(f"{type(system).__name__} has no coordinate {key!r}; its coordinates: {known}.")
     return key
 
 
-def _by_name(system: System, driven: tuple[int, ...]) -> Any:
+def _by_name(system: System, driven: tuple[int, ...]) -> tuple[int, ...] | None:
     """The free velocities phi' of coordinates phi, where the system has them by these names; else None."""
     names = [f"{system.coordinates[i]}'" for i in driven] if system.coordinates else []
     if not names or not set(names) <= set(system.velocities[: system.rank]):
@@ -241,7 +243,7 @@ def _pivots(system: InTime, rows: np.ndarray) -> tuple[int, ...]:
     names = [(system.system.coordinates or {i: f"q[{i}]"})[i] for i in system.driven]
     _, r, order = qr(rows / np.where(sizes > 0, sizes, 1.0)[:, None], mode="economic", pivoting=True)
     if not np.all(np.isfinite(rows)) or np.abs(np.diag(r))[-1] <= STUCK:
-        raise ValueError(
+        raise InputError(
             f"{' and '.join(names)} cannot be prescribed at this q: the constraint lets no motion change "
             f"{'it' if len(names) == 1 else 'them independently'} (their rows of the frame on D are {rows.tolist()})."
         )
@@ -250,7 +252,7 @@ def _pivots(system: InTime, rows: np.ndarray) -> tuple[int, ...]:
 
 def _leave_some(rank: int, driven: int) -> None:
     if driven >= rank:
-        raise ValueError(
+        raise InputError(
             f"{driven} prescribed coordinates for {rank} free velocities leave none free: the motion is then given by "
             "the constraint alone, qdot = Psi xi, and there is no balance of momentum to integrate."
         )

@@ -1,14 +1,13 @@
 """The reference motion: (H) integrated by DOP853 at 1e-12, what every scheme is compared with."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from scipy.integrate import solve_ivp
 
-from discrete_hamel._support.errors import RunFailed
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
+from discrete_hamel._support.errors import InputError, RunFailed
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints
 from discrete_hamel.mechanics.singular_states import left_chart
@@ -33,7 +32,9 @@ def _nodes(system: System, q: Array, free: Array) -> tuple[Array, Array]:
     return jax.vmap(node)(q, free)
 
 
-def reference(system: System, q: Any, xi: Any = None, *, v: Any = None, t: Any) -> Trajectory:
+def reference(
+    system: System, q: Coordinates, xi: Quasivelocities | None = None, *, v: Velocities | None = None, t: ArrayLike
+) -> Trajectory:
     """The motion of (H) from (q, xi), or (q, v), at time 0, by DOP853 with tolerances 1e-12.
 
     `t` is an array of times, at which the nodes are, or a final time T, for nodes at 0 and T.
@@ -53,7 +54,7 @@ def reference(system: System, q: Any, xi: Any = None, *, v: Any = None, t: Any) 
         or not np.all(np.isfinite(times))
         or not (np.all(steps > 0) or np.all(steps < 0) or not steps.any())
     ):
-        raise ValueError("t must be a final time or finite times in order, all forward or all backward of 0.")
+        raise InputError("t must be a final time or finite times in order, all forward or all backward of 0.")
     y0 = np.concatenate([q, xi[: system.rank]])
     size = np.zeros(len(q))
     samples = np.empty((len(times), len(y0)))
@@ -77,4 +78,4 @@ def reference(system: System, q: Any, xi: Any = None, *, v: Any = None, t: Any) 
     p, xi = (np.asarray(a) for a in _nodes(system, q, free))
     if isinstance(system, FromNonlinearConstraints) and (failure := left_chart(system, q, xi, times, 0, 1)):
         raise failure
-    return Trajectory(times, q, p, xi, None, None, system, None, None, None)
+    return Trajectory(times, q, p, xi, None, None, system, None, None, None)  # type: ignore[arg-type]

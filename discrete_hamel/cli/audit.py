@@ -1,0 +1,42 @@
+"""`discrete-hamel audit NAME`: what a motion keeps, and on what ground."""
+
+import argparse
+from pathlib import Path
+
+import discrete_hamel as dh
+from discrete_hamel.cli import motions
+from discrete_hamel.cli.printing import add_json, printed
+
+ABOUT = """Say what a motion keeps: constraint, invariants with their drift, momentum, and Newton's health, each as a
+theorem that holds or is broken, as observed, or as not claimed. NAME may be a store that --save made."""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command's options."""
+    audit = commands.add_parser("audit", help="say what a motion keeps, and on what ground", description=ABOUT)
+    motions.add(audit)
+    audit.add_argument("--steps", type=int, default=1000, metavar="N", help="number of steps (default 1000)")
+    audit.add_argument("--scheme", metavar="SCHEME", help='a scheme by name, such as "DiscreteHamel(tau=0.4)"')
+    audit.add_argument("--system", metavar="NAME", help="of a store: what moved, where the store cannot say it itself")
+    add_json(audit)
+    audit.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print the audit; 1 if a theorem is broken."""
+    if Path(options.name).is_dir():
+        trajectory = motions.stored(options.name, options.system)
+    else:
+        system, q, xi, v, h = motions.asked(options)
+        trajectory = dh.simulate(
+            system, q, xi, v=v, h=h, steps=options.steps, scheme=motions.scheme(options.scheme), progress=True
+        )
+    found = dh.audit(trajectory)
+    if options.json:
+        lines = [
+            line._asdict() | {"standing": line.standing.value, "drift": line.drift._asdict()} for line in found.lines
+        ]
+        printed({"title": found.title, "sound": found.sound, "lines": lines})
+    else:
+        print(found)
+    return 0 if found.sound else 1

@@ -1,0 +1,54 @@
+"""`discrete-hamel completion bash|zsh`: a script by which the shell completes commands, options and names."""
+
+import argparse
+import inspect
+
+from discrete_hamel.cli.names import catalogue
+
+ABOUT = """Print a script that completes this command in your shell:
+  bash:  eval "$(discrete-hamel completion bash)"     in ~/.bashrc
+  zsh:   eval "$(discrete-hamel completion zsh)"      in ~/.zshrc, after compinit"""
+
+SCRIPT = """_discrete_hamel() {{
+    local word="${{COMP_WORDS[COMP_CWORD]}}" command="${{COMP_WORDS[1]}}" words=""
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words="{commands}"
+    else
+        case "$command" in
+{cases}
+        esac
+    fi
+    COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
+}}
+complete -o filenames -F _discrete_hamel discrete-hamel
+"""
+ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
+NAMED = ("run", "systems", "compare", "audit", "sweep")  # which take a system's name
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command's options."""
+    completion = commands.add_parser(
+        "completion",
+        help="print a script for the shell's completion",
+        description=ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    completion.add_argument("shell", choices=("bash", "zsh"))
+    completion.set_defaults(command=lambda options: execute(options, commands.choices))
+
+
+def execute(options: argparse.Namespace, commands: "dict[str, argparse.ArgumentParser]") -> int:
+    """Print the script."""
+    print(inspect.cleandoc(script(commands)) if options.shell == "bash" else ZSH + script(commands))
+    return 0
+
+
+def script(commands: "dict[str, argparse.ArgumentParser]") -> str:
+    """The words that each command knows, as one function of the shell."""
+    systems = " ".join(catalogue())
+    cases = []
+    for name, parser in commands.items():
+        options = " ".join(sorted(word for word in parser._option_string_actions if word.startswith("--")))
+        cases.append(f'            {name}) words="{options}{" " + systems if name in NAMED else ""}" ;;')
+    return SCRIPT.format(commands=" ".join(commands), cases="\n".join(cases))

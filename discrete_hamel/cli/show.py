@@ -1,0 +1,62 @@
+"""`discrete-hamel show STORE`: what is in a store, of a run or of an ensemble."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discrete_hamel._support.errors import InputError
+from discrete_hamel.cli import pictures
+from discrete_hamel.cli.motions import FILE, stored
+from discrete_hamel.cli.printing import add_json, facts, printed, summary
+from discrete_hamel.runs.ensemble.results import told
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+ABOUT = """Show a store: of a run, which --save or dh.simulate(..., store=...) made, its start, end and invariants; of a
+sweep or of dh.ensemble(..., store=...) its members, and what failed. A run of a system of your own needs that system,
+as a store holds no code: --system FILE.py:NAME."""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command's options."""
+    show = commands.add_parser("show", help="show what a store holds", description=ABOUT)
+    show.add_argument("store", metavar="STORE", help="a Zarr store")
+    show.add_argument("--system", metavar="NAME", help=f"what moved, with the values of the store: {FILE}")
+    pictures.add(show)
+    add_json(show)
+    show.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print it, and draw what was asked for."""
+    import xarray
+
+    contents = xarray.open_zarr(options.store, consolidated=False, decode_times=False)
+    if "member" in contents.dims:
+        return _ensemble(options, contents)
+    trajectory = stored(options.store, options.system)
+    pictures.refuse(options, trajectory.system, trajectory.q[0], abs(float(trajectory.t[-1] - trajectory.t[0])))
+    if options.json:
+        printed(facts(trajectory))
+    else:
+        print(summary(trajectory))
+    pictures.draw(options, trajectory)
+    return 0
+
+
+def _ensemble(options: argparse.Namespace, contents: "Dataset") -> int:
+    if options.plot or options.animate:
+        raise InputError("--plot and --animate draw a run; this store is an ensemble: open it with xarray.open_zarr.")
+    done = contents["finished"].values
+    reasons, counts = np.unique(told(contents)["reason"].values[done].astype(str), return_counts=True)
+    failures = {str(reason): int(count) for reason, count in zip(reasons, counts, strict=True) if reason}
+    if options.json:
+        printed({"members": len(done), "finished": int(done.sum()), "failures": failures})
+        return 0
+    print(f"an ensemble of {len(done)} members; {done.sum()} finished, {sum(failures.values())} of them failed")
+    for reason, count in failures.items():
+        print(f"  {count}: {reason}")
+    print(contents.drop_attrs())
+    return 0

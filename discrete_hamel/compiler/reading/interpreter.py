@@ -1,0 +1,298 @@
+"""A function of JAX interpreted by NumPy: nothing is compiled, for what is asked once or a few times.
+
+Its jaxpr is traced once a shape, and then done equation by equation: milliseconds, where XLA would compile for seconds.
+A primitive that is not in the tables is JAX's own, done as it stands, so that nothing is unknown here.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import wraps
+from math import inf
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Literal
+
+from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.reading.movements import BY_NUMPY
+from discrete_hamel.compiler.reading.windows import gather, scattered
+
+MANY = 4000  # numbers of the arguments, from which on XLA's loops are worth compiling
+OFTEN = 40  # calls, after which what takes NumPy some ten milliseconds is worth a second of compiling
+
+
+class TracedWithin(ValueError):
+    """A function to be interpreted has inside it a value that JAX traces outside."""
+
+
+def _iota(p: dict) -> np.ndarray:
+    shape, along = p["shape"], p["dimension"]
+    places = np.arange(shape[along]).reshape([-1 if k == along else 1 for k in range(len(shape))])
+    return np.broadcast_to(places, shape)
+
+
+def _select(p: dict, which: np.ndarray, *cases: np.ndarray) -> np.ndarray:
+    return np.where(which, *cases[::-1]) if which.dtype == bool else np.choose(which, cases)
+
+
+def _dot(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    (ca, cb), (ba, bb) = p["dimension_numbers"]
+    names = iter(range(a.ndim + b.ndim))
+    of_a = [next(names) for _ in range(a.ndim)]
+    of_b = [of_a[(*ca, *ba)[(*cb, *bb).index(k)]] if k in (*cb, *bb) else next(names) for k in range(b.ndim)]
+    free_a = [n for k, n in enumerate(of_a) if k not in (*ca, *ba)]
+    free_b = [n for k, n in enumerate(of_b) if k not in (*cb, *bb)]
+    return np.einsum(a, of_a, b, of_b, [*(of_a[k] for k in ba), *free_a, *free_b])
+
+
+def _divided(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a / b if np.issubdtype(a.dtype, np.inexact) else np.trunc(a / b)
+
+
+def _along(reduce: Callable) -> Callable:
+    return lambda p, a: reduce(a, axis=tuple(p["axes"]))
+
+
+def _cumulative(reduce: Callable) -> Callable:
+    def rule(p: dict, a: np.ndarray) -> np.ndarray:
+        axis = p["axis"]
+        return np.flip(reduce(np.flip(a, axis), axis=axis), axis) if p["reverse"] else reduce(a, axis=axis)
+
+    return rule
+
+
+def _gathered(p: dict, a: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    filling = p.get("fill_value")
+    nothing = np.nan if np.issubdtype(a.dtype, np.inexact) else 0
+    return gather(p, a, indices, nothing if filling is None else filling)
+
+
+def _scattered(combine: Callable) -> Callable:
+    def rule(p: dict, a: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        result = a.copy()
+        for place, update in scattered(p, a.shape, indices, updates):
+            result[place] = combine(result[place], update)
+        return result
+
+    return rule
+
+
+def _window(shape: tuple[int, ...], sizes: tuple[int, ...], starts: tuple[Any, ...]) -> tuple[slice, ...]:
+    begins = [min(max(int(s), 0), n - size) for s, n, size in zip(starts, shape, sizes, strict=True)]
+    return tuple(slice(b, b + size) for b, size in zip(begins, sizes, strict=True))
+
+
+def _updated(p: dict, a: np.ndarray, update: np.ndarray, *starts: Any) -> np.ndarray:
+    result = a.copy()
+    result[_window(a.shape, update.shape, starts)] = update
+    return result
+
+
+def _factored(p: dict, a: np.ndarray) -> list[np.ndarray]:
+    """P A = L U with partial pivoting, of all matrices side by side."""
+    n, batch = a.shape[-1], a.shape[:-2]
+    packed = a.reshape(-1, n, n).copy()
+    every = np.arange(len(packed))
+    swaps, order = (np.tile(np.arange(n, dtype=np.int32), (len(packed), 1)) for _ in range(2))
+    for k in range(n):
+        best = k + np.argmax(np.abs(packed[:, k:, k]), axis=1)
+        swaps[:, k] = best
+        for rows in (packed, order):
+            rows[every, k], rows[every, best] = rows[every, best], rows[every, k].copy()
+        packed[:, k + 1 :, k] /= packed[:, k, k, None]
+        packed[:, k + 1 :, k + 1 :] -= packed[:, k + 1 :, k, None] * packed[:, k, None, k + 1 :]
+    return [packed.reshape(a.shape), swaps.reshape(*batch, n), order.reshape(*batch, n)]
+
+
+def _triangular(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    a = np.tril(a) if p["lower"] else np.triu(a)
+    if p["unit_diagonal"]:
+        a[..., range(a.shape[-1]), range(a.shape[-1])] = 1
+    a = np.swapaxes(a, -1, -2) if p["transpose_a"] else a
+    return (
+        solved(a, b) if p["left_side"] else np.swapaxes(solved(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)), -1, -2)
+    )
+
+
+def solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A^-1 b, no numbers where A is singular."""
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        return np.full_like(b, np.nan)
+
+
+TABLE: dict[str, Callable] = {
+    **{name: (lambda p, a, of=entry[0]: of(a)) for name, entry in UNARY.items()},
+    **{name: (lambda p, a, b, of=entry[0]: of(a, b)) for name, entry in BINARY.items()},
+    **BY_NUMPY,
+    "add": lambda p, a, b: a + b,
+    "add_any": lambda p, a, b: a + b,
+    "sub": lambda p, a, b: a - b,
+    "mul": lambda p, a, b: a * b,
+    "div": _divided,
+    "neg": lambda p, a: -a,
+    "square": lambda p, a: a * a,
+    "integer_pow": lambda p, a: np.power(a, p["y"]) if p["y"] >= 0 else 1 / np.power(a, -p["y"]),
+    "is_finite": lambda p, a: np.isfinite(a),
+    "and": lambda p, a, b: a & b,
+    "or": lambda p, a, b: a | b,
+    "not": lambda p, a: ~a,
+    "clamp": lambda p, low, a, high: np.minimum(np.maximum(a, low), high),
+    "convert_element_type": lambda p, a: a,
+    "iota": _iota,
+    "select_n": _select,
+    "dot_general": _dot,
+    "reduce_sum": _along(np.sum),
+    "reduce_prod": _along(np.prod),
+    "reduce_max": _along(np.max),
+    "reduce_min": _along(np.min),
+    "reduce_and": _along(np.all),
+    "reduce_or": _along(np.any),
+    "cumsum": _cumulative(np.cumsum),
+    "cumprod": _cumulative(np.cumprod),
+    "gather": _gathered,
+    "scatter": _scattered(lambda old, new: new),
+    "scatter-add": _scattered(lambda old, new: old + new),
+    "dynamic_slice": lambda p, a, *starts: a[_window(a.shape, p["slice_sizes"], starts)],
+    "dynamic_update_slice": _updated,
+    "triangular_solve": _triangular,
+}  # fmt: skip
+
+
+def evaluated(equation: Any, values: list[Any]) -> list[Any]:
+    """The outputs of an equation whose operands are numbers."""
+    name, several = equation.primitive.name, equation.primitive.multiple_results
+    arrays = [
+        v if type(v) is np.ndarray and v.dtype == i.aval.dtype else np.asarray(v, i.aval.dtype)
+        for v, i in zip(values, equation.invars, strict=True)
+    ]
+    if name == "lu" and arrays[0].shape[-1] == arrays[0].shape[-2]:
+        result = _factored(equation.params, *arrays)
+    elif rule := TABLE.get(name):
+        result = rule(equation.params, *arrays)
+    else:
+        result = equation.primitive.bind(*map(jnp.asarray, arrays), **equation.params)
+    if not several and type(result) is np.ndarray and result.dtype == equation.outvars[0].aval.dtype:
+        return [result]
+    outputs = zip(result if several else [result], equation.outvars, strict=True)
+    return [np.asarray(value, variable.aval.dtype) for value, variable in outputs]
+
+
+def outcome(jaxpr: Any, consts: Any, arguments: list[Any]) -> list[Any]:
+    """The outputs of a jaxpr for arguments that are numbers."""
+    known: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+    known.update(zip(jaxpr.invars, arguments, strict=True))
+
+    def read(v: Any) -> Any:
+        return v.val if isinstance(v, Literal) else known[v]
+
+    for equation in jaxpr.eqns:
+        step = CONTROL.get(equation.primitive.name, evaluated)
+        known.update(zip(equation.outvars, step(equation, [read(v) for v in equation.invars]), strict=True))
+    return [read(v) for v in jaxpr.outvars]
+
+
+def _closed(jaxpr: Any, values: list[Any]) -> list[Any]:
+    return outcome(jaxpr.jaxpr, jaxpr.consts, values) if isinstance(jaxpr, ClosedJaxpr) else outcome(jaxpr, (), values)
+
+
+def _call(equation: Any, values: list[Any]) -> list[Any]:
+    p = equation.params
+    return _closed(p.get("jaxpr") or p.get("call_jaxpr"), values)
+
+
+def _cond(equation: Any, values: list[Any]) -> list[Any]:
+    branches, (which, *operands) = equation.params["branches"], values
+    return _closed(branches[int(np.clip(which, 0, len(branches) - 1))], operands)
+
+
+def _while(equation: Any, values: list[Any]) -> list[Any]:
+    p = equation.params
+    ends, runs = p["cond_nconsts"], p["body_nconsts"]
+    for_end, for_run, carry = values[:ends], values[ends : ends + runs], values[ends + runs :]
+    while np.any(going := np.asarray(_closed(p["cond_jaxpr"], [*for_end, *carry])[0])):
+        after = _closed(p["body_jaxpr"], [*for_run, *carry])
+        carry = [_where(going, new, old) for new, old in zip(after, carry, strict=True)] if going.ndim else after
+    return carry
+
+
+def _where(going: np.ndarray, new: Any, old: Any) -> np.ndarray:
+    """Loops side by side: those that have ended stay as they are."""
+    return np.where(going.reshape(going.shape + (1,) * (np.ndim(new) - going.ndim)), new, old)
+
+
+def _scan(equation: Any, values: list[Any]) -> list[Any]:
+    p = equation.params
+    fixed, moving = p["num_consts"], p["num_carry"]
+    consts, carry, sequences = values[:fixed], values[fixed : fixed + moving], values[fixed + moving :]
+    places = range(p["length"])
+    rows = []
+    for k in reversed(places) if p["reverse"] else places:
+        outputs = _closed(p["jaxpr"], [*consts, *carry, *(np.asarray(s)[k] for s in sequences)])
+        carry = outputs[:moving]
+        rows.append(outputs[moving:])
+    rows = rows[::-1] if p["reverse"] else rows
+    kinds = [v.aval for v in equation.outvars[moving:]]
+    stacked = [np.array([row[i] for row in rows], kind.dtype).reshape(kind.shape) for i, kind in enumerate(kinds)]
+    return [*carry, *stacked]
+
+
+def _linear_solve(equation: Any, values: list[Any]) -> list[Any]:
+    """A x = b with A read off the map x -> A x, where there is one system; else as JAX would solve it."""
+    lengths, jaxprs = equation.params["const_lengths"], equation.params["jaxprs"]
+    right = values[sum(lengths) :]
+    if len(right) != 1 or np.ndim(right[0]) != 1:
+        before = sum(lengths[:2])
+        return _closed(jaxprs.solve, [*values[before : before + lengths.solve], *right])
+    b = np.asarray(right[0])
+    columns = [_closed(jaxprs.matvec, [*values[: lengths.matvec], unit])[0] for unit in np.eye(len(b), dtype=b.dtype)]
+    return [solved(np.array(columns, b.dtype).reshape(len(b), len(b)).T, b)]
+
+
+CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint")
+CONTROL: dict[str, Callable[[Any, list[Any]], list[Any]]] = {
+    **dict.fromkeys(CALLS, _call),
+    "cond": _cond,
+    "while": _while,
+    "scan": _scan,
+    "custom_linear_solve": _linear_solve,
+}
+
+
+def interpreted(function: Callable, static: int = 0, most: int = MANY, often: float = inf) -> Callable:
+    """The function, of pytrees, by NumPy; where JAX traces its arguments, or they are more than `most` numbers, it is
+    the function under jit, and so it is from the call on that makes it `often`. So many first arguments are `static`,
+    as jit has them.
+
+    >>> import jax.numpy as jnp
+    >>> float(interpreted(lambda x: jnp.sum(jnp.sin(x) ** 2))(jnp.array([0.0, np.pi / 2])))
+    1.0
+    """
+    staged = jax.jit(function, static_argnums=range(static))
+    calls: Counter[int] = Counter()  # by what was traced
+
+    @wraps(function)
+    def by_numpy(*arguments: Any) -> Any:
+        leaves = jax.tree.leaves(arguments[static:])
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or sum(map(np.size, leaves)) > most:
+            return staged(*arguments)
+        traced = staged.trace(*arguments)
+        closed = traced.jaxpr
+        calls[id(closed.jaxpr)] += 1
+        if calls[id(closed.jaxpr)] > often:
+            return staged(*arguments)
+        if len(closed.jaxpr.invars) != len(leaves):  # what the function has inside is handed in, beside its arguments
+            found = staged(*arguments)
+            if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(found)):
+                raise TracedWithin(f"{function.__name__} has inside it a value that is traced by JAX")
+            return found
+        with np.errstate(all="ignore"):
+            found = outcome(closed.jaxpr, closed.consts, [np.asarray(leaf) for leaf in leaves])
+        kinds = jax.tree.leaves(traced.out_info)
+        arrays = [np.asarray(value, kind.dtype) for value, kind in zip(found, kinds, strict=True)]
+        return jax.tree.unflatten(jax.tree.structure(traced.out_info), arrays)
+
+    return by_numpy

@@ -1,0 +1,29 @@
+"""What all fields on a line share: equally spaced points, with masses lumped at them."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+
+class Line:
+    """`points` points, equally spaced along `length`."""
+
+    points: int
+    length: Any
+
+    @property
+    def spacing(self) -> Any:
+        """ds, m."""
+        return self.length / (self.points - 1)
+
+    def lumped(self, total: Any) -> Array:
+        """A quantity spread evenly along the line, as shares of the points: half at the ends, by the trapezoidal rule.
+
+        >>> line = Line()
+        >>> line.points = 5
+        >>> line.lumped(8.0).tolist()
+        [1.0, 2.0, 2.0, 2.0, 1.0]
+        """
+        whole = jnp.full(self.points, total / (self.points - 1))
+        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
