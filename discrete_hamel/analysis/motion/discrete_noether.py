@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from jax import Array
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.variations import principle_of
-from discrete_hamel.analysis.symmetry.actions import generator
+from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, generator
 from discrete_hamel.analysis.symmetry.symmetries import components
 from discrete_hamel.mechanics.system import System, Wrapper
 from discrete_hamel.runs.trajectory import Trajectory
@@ -57,14 +57,14 @@ class MomentumBalance(NamedTuple):
 class _Free(Wrapper):
     """The system without its forces."""
 
-    system: Any
+    system: System
 
     def force(self, q: Array, xi: Array) -> Array:  # noqa: ARG002  # none anywhere
         return jnp.zeros_like(xi)
 
 
 def discrete_noether(
-    trajectory: Trajectory, symmetry: Any, *, gauge: Callable | None = None, principle: Principle | None = None
+    trajectory: Trajectory, symmetry: Symmetry, *, gauge: Callable | None = None, principle: Principle | None = None
 ) -> MomentumBalance:
     """The momentum of a symmetry along a run, with the rate that the discrete principle gives, force by force.
 
@@ -104,7 +104,7 @@ def discrete_noether(
 
 
 @partial(jax.jit, static_argnums=0)
-def _balance(move: Any, judge: Principle, system: System, h: Array, *parts: Array) -> tuple[Array, ...]:
+def _balance(move: Generator, judge: Principle, system: System, h: Array, *parts: Array) -> tuple[Array, ...]:
     free = _Free(system)
 
     def of_interval(q0: Array, q1: Array, xi: Array) -> tuple[Array, ...]:

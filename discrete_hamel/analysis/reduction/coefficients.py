@@ -1,11 +1,12 @@
 """The coefficients of the reduced equations in closed form, [QS] (2.16), (4.5)-(4.11), and the equations themselves."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
 from discrete_hamel.mechanics import hamel
 
@@ -33,7 +34,7 @@ class Coefficients(NamedTuple):
         s = len(self.inverse_s)
         return self.locked_inertia[:s, :s]
 
-    def momentum_rate(self, p: Any, rate: Any) -> Array:
+    def momentum_rate(self, p: ArrayLike, rate: ArrayLike) -> Array:
         """p'_a of (4.10), p = dl_c/dOmega^S, at the shape's rate r'."""
         p, v = jnp.asarray(p, float), jnp.asarray(rate, float)
         m = len(p)
@@ -41,7 +42,7 @@ class Coefficients(NamedTuple):
         spin = jnp.einsum("cba,b,c->a", whole, self.inverse_s @ p, p)
         return spin + jnp.einsum("cax,c,x->a", self.D, p, v) + jnp.einsum("axy,x,y->a", self.D2, v, v)
 
-    def shape_force(self, p: Any, rate: Any) -> Array:
+    def shape_force(self, p: ArrayLike, rate: ArrayLike) -> Array:
         """The right-hand side of (4.9): d/dt dl_c/dr' - dl_c/dr, the latter at fixed Omega^S.
 
         Its last coefficient is D_b,alpha,beta, as Theorem 4.1 gives it; with the printed D_b,beta,alpha Chaplygin's
@@ -56,8 +57,8 @@ class Coefficients(NamedTuple):
 
 
 @jax.jit
-def coefficients(reduced: ReducedSystem, r: Any) -> Coefficients:
-    """The coefficients of [QS] (4.9), (4.10) at r, for kinetic minus potential energy.
+def coefficients(reduced: ReducedSystem, r: ArrayLike) -> Coefficients:
+    """The coefficients of [QS] (4.9), (4.10) at r, of a system that `reduce` made: `reduced`, with l = K - U.
 
     B has the sign that (4.11) prints: B^C = dA^C_a/dr^b - dA^C_b/dr^a + C^C_AB A^A_a A^B_b + gamma A - A gamma.
 
@@ -100,6 +101,6 @@ def coefficients(reduced: ReducedSystem, r: Any) -> Coefficients:
     )
 
 
-def momentum(reduced: ReducedSystem, r: Any, xi: Any) -> Array:
+def momentum(reduced: ReducedSystem, r: ArrayLike, xi: ArrayLike) -> Array:
     """p = dl_c/dOmega^S, the nonholonomic momentum relative to the body frame.   [QS] 4.2"""
     return hamel.momentum(reduced, jnp.atleast_1d(jnp.asarray(r, float)), xi)[reduced.shapes_count : reduced.rank]

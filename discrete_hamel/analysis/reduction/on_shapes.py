@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.analysis.reduction.coefficients import coefficients
@@ -23,9 +23,9 @@ TRANSPORTED = 1e-7  # how far p(r) may be off (4.10), relative to its terms
 class ShapeSystem(System):
     """See `on_shapes`."""
 
-    reduced: Any
-    law: Any = static()  # p(r)
-    params: Any
+    reduced: ReducedSystem
+    law: Callable = static()  # p(r)
+    params: PyTree
 
     @property
     def rank(self) -> int:
@@ -72,11 +72,11 @@ class ShapeSystem(System):
         _, whole = hamel.balance(self.reduced, q, self.velocity(q, xi))
         return whole[: self.rank] - jax.grad(self.lagrangian)(q, xi)
 
-    def magnetic(self, r: Any) -> Array:
+    def magnetic(self, r: ArrayLike) -> Array:
         """M[alpha, beta] of the force M r', antisymmetric: (L_u K)(u_beta, Omega).   [MD] (8.11)"""
         return jax.jacfwd(partial(self.force, jnp.asarray(r, float)))(jnp.zeros(self.rank))
 
-    def beyond(self, r: Any, rate: Any) -> Array:
+    def beyond(self, r: ArrayLike, rate: ArrayLike) -> Array:
         """The force that is quadratic in r', -K_abc r'^b r'^c, which Proposition 8.4.1 of [MD] leaves out."""
         r, rate = jnp.asarray(r, float), jnp.asarray(rate, float)
         return self.force(r, rate) - self.force(r, jnp.zeros_like(rate)) - self.magnetic(r) @ rate
@@ -89,7 +89,7 @@ class ShapeSystem(System):
         return []
 
 
-def on_shapes(reduced: ReducedSystem, p: Callable, *, params: Any = None) -> ShapeSystem:
+def on_shapes(reduced: ReducedSystem, p: Callable, *, params: PyTree = None) -> ShapeSystem:
     """The system on Q/G when the momenta along S are p(r), as constants of motion make them, `params` last if given.
 
         d/dt (G_c r')_a = -dU_c/dr^a + dK/dr^a + M_ab r'^b - K_abc r'^b r'^c,  U_c = U + p I_S^-1 p / 2   [MD] (8.11)

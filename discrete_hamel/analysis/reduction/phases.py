@@ -1,7 +1,7 @@
 """What returns up to a motion of the group: relative periodic orbits, their shifts and multipliers, patterns."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ import scipy.linalg
 from jax import Array
 from scipy.integrate import solve_ivp
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.events import section
 from discrete_hamel.analysis.motion.partial_steps import Function
@@ -70,8 +71,10 @@ class RelativePeriodicOrbit(NamedTuple):
         return np.real(found) / self.period
 
 
-def relative_periodic_orbit(reduced: ReducedSystem, r: Any, xi: Any, *, period: float) -> RelativePeriodicOrbit:
-    """The motion of D/G near (r, xi) that returns after about this period, and the group's motion by then.
+def relative_periodic_orbit(
+    reduced: ReducedSystem, r: Coordinates, xi: Quasivelocities, *, period: float
+) -> RelativePeriodicOrbit:
+    """The motion of a `reduced` system near (r, xi) that returns after about this period, and the group's by then.
 
     Newton's method on x(T) - x = 0 for T and those parts of x that the flow tells from their return; the others, which
     lead to neighbouring orbits of a family, are touched only where it does not get on without. The flow, its derivative
@@ -150,12 +153,12 @@ class ReturnMap(NamedTuple):
     """(q, xi) -> (q, xi, t) at the next crossing of function(q, xi) = 0; see `return_map`."""
 
     system: System
-    function: Any
-    h: Any
-    scheme: Any
+    function: Function
+    h: Scalar
+    scheme: Scheme | None
     sense: int
 
-    def __call__(self, q: Any, xi: Any) -> tuple[np.ndarray, np.ndarray, float]:
+    def __call__(self, q: Coordinates, xi: Quasivelocities) -> tuple[np.ndarray, np.ndarray, float]:
         """The next crossing after (q, xi), which may itself lie on the section."""
         found = section(self.system, q, xi, self.function, h=self.h, count=2, scheme=self.scheme, sense=self.sense)
         least = AT_START * (1.0 if callable(self.h) else float(self.h))
@@ -164,7 +167,7 @@ class ReturnMap(NamedTuple):
 
 
 def return_map(
-    system: System, function: Function, *, h: Any, scheme: Scheme | None = None, sense: int = 1
+    system: System, function: Function, *, h: Scalar, scheme: Scheme | None = None, sense: int = 1
 ) -> ReturnMap:
     """The return map of the section function(q, xi) = 0, crossed in one sense, by a scheme's own steps.
 
@@ -177,8 +180,8 @@ def return_map(
     return ReturnMap(system, function, h if callable(h) else float(checks.step_size(h)), scheme, sense)
 
 
-def rotation_number(angles: Any) -> float:
-    """Turns per return, of an angle at successive returns that goes on beyond 2 pi: its weighted Birkhoff average.
+def rotation_number(angles: ArrayLike) -> float:
+    """Turns per return, of `angles` at successive returns that go on beyond 2 pi: their weighted Birkhoff average.
 
     With the weights exp(-1 / (s (1 - s))) it converges, where the motion is quasi-periodic, faster than any power of
     the number of returns (Das, Sander and Yorke, 2017); the plain mean as its first power.
@@ -196,7 +199,7 @@ def rotation_number(angles: Any) -> float:
     return float(weights @ steps / np.sum(weights) / (2 * np.pi))
 
 
-def evoke(orbit: RelativePeriodicOrbit, trajectory: Trajectory, *, g: Any = None) -> Trajectory:
+def evoke(orbit: RelativePeriodicOrbit, trajectory: Trajectory, *, g: ArrayLike | None = None) -> Trajectory:
     """The trajectory of the whole system seen from axes that move with exp(t zeta): there its pattern is closed.
 
         q -> g exp(-t zeta) g^-1 q,  zeta = log(h) / period                               [QS] 6.3, pattern evocation

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +9,7 @@ import numpy as np
 from jax import Array
 from scipy.integrate import solve_ivp
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
 from discrete_hamel.mechanics import hamel
@@ -20,7 +20,9 @@ MOST = 200  # iterations of `shape_of`
 LONGEST = 0.5  # of one of them, on the group
 
 
-def shape_of(reduced: ReducedSystem, q: Any, xi: Any, *, r: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def shape_of(
+    reduced: ReducedSystem, q: Coordinates, xi: Quasivelocities, *, r: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(r, xi, g) of a state of the whole system: q = g sigma(r), q' = g T (r', xi), xi = (r', Omega).
 
     g is the matrix by which the group acts on (q, 1). `r` is where Newton's iteration starts, else the shape at which
@@ -77,7 +79,7 @@ def body_velocity(reduced: ReducedSystem, r: Array, xi: Array) -> Array:
 
 
 def reconstruct(
-    trajectory: Trajectory, g: Any = None, *, retraction: Callable | None = None, elements: bool = False
+    trajectory: Trajectory, g: ArrayLike | None = None, *, retraction: Callable | None = None, elements: bool = False
 ) -> np.ndarray:
     """q at the nodes of a trajectory of a reduced system, (K+1, N), from the g at the first.   [QS] (2.15)
 
@@ -118,7 +120,9 @@ def _points(reduced: ReducedSystem, r: Array, g: Array) -> Array:
 
 
 @partial(jax.jit, static_argnums=0)
-def _along_steps(retraction: Any, reduced: ReducedSystem, r: Array, mids: Array, h: Array, first: Array) -> Array:
+def _along_steps(
+    retraction: Callable | None, reduced: ReducedSystem, r: Array, mids: Array, h: Array, first: Array
+) -> Array:
     def increment(r0: Array, r1: Array, xi: Array) -> Array:
         turn = h * jnp.einsum("a,aij->ij", body_velocity(reduced, (r0 + r1) / 2, xi), reduced.actions)
         return jax.scipy.linalg.expm(turn) if retraction is None else jnp.eye(len(turn)) + retraction(turn)

@@ -1,13 +1,13 @@
 """`reduce`: a system with symmetry as a system on D/G, in the shape r, its rate and the body velocity Omega."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike, Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.analysis.symmetry import phase_space
@@ -24,16 +24,16 @@ INVARIANT = 1e-8  # relative change along the group that counts as none
 class ReducedSystem(System):
     """See `reduce`. Coordinates r; quasi-velocities (r', Omega^S, Omega^U), of which the last are zero."""
 
-    system: Any
-    section: Any = static()  # sigma(r), a point of Q over r
-    own_basis: Any = static()  # e(r), k x k, or None
-    names: Any = static()
+    system: System
+    section: Callable = static()  # sigma(r), a point of Q over r
+    own_basis: Callable | None = static()  # e(r), k x k, or None
+    names: tuple = static()
     idle: bool  # whether one field of the whole frame, along U, moves nothing, as one that lifts off a plane
-    actions: Any  # E_A on (q, 1), (k, N+1, N+1)
-    algebra: Any  # C[c, a, b] of their commutators
-    start: Any  # r at which the next two were chosen
-    allowed: Any  # m x dim S: what spans S there, carried elsewhere by projection
-    other: Any  # k x dim U: a constant complement of S in the algebra
+    actions: Array  # E_A on (q, 1), (k, N+1, N+1)
+    algebra: Array  # C[c, a, b] of their commutators
+    start: Array  # r at which the next two were chosen
+    allowed: Array  # m x dim S: what spans S there, carried elsewhere by projection
+    other: Array  # k x dim U: a constant complement of S in the algebra
 
     @property
     def rank(self) -> int:
@@ -134,7 +134,7 @@ class ReducedSystem(System):
         lift = self.upstairs(q) @ self.transition(q)
         return lift.T @ self.system.force(self.section(q), lift @ xi)
 
-    def constrained_lagrangian(self, r: Any, xi: Any) -> Array:
+    def constrained_lagrangian(self, r: ArrayLike, xi: ArrayLike) -> Array:
         """l_c(r, r', Omega^S).   [QS] 4.1"""
         r = jnp.asarray(r, float)
         return self.lagrangian(r, hamel.full(self, r, jnp.asarray(xi, float)[: self.rank]))
@@ -161,9 +161,9 @@ def reduce(
     system: System,
     group: Symmetries = None,
     *,
-    q: Any = None,
+    q: Coordinates | None = None,
     section: Callable | None = None,
-    r: Any = None,
+    r: ArrayLike | None = None,
     basis: Callable | None = None,
     names: tuple[str, ...] = (),
 ) -> ReducedSystem:
@@ -177,6 +177,7 @@ def reduce(
 
     section   sigma(r), a point over r. Without one the coordinates that no symmetry moves are r, the others as in q
     r, q      a shape (or, without a section, a point) about which e(r) is chosen
+    names     of r
     basis     e(r), k x k, one's own; first S, then a complement. In that of [QS] (4.12) momenta are constant
 
     D + V must be TQ (the dimension assumption). See `coefficients` for [QS] (4.5)-(4.11), `shape_of` and
@@ -214,7 +215,7 @@ def reduce(
     return _chosen(draft, point)
 
 
-def _generators(system: System, group: Symmetries, q: Any) -> tuple[dict[str, Callable], Array]:
+def _generators(system: System, group: Symmetries, q: Coordinates | None) -> tuple[dict[str, Callable], Array]:
     if q is None:
         sample = getattr(system, "sample", None)
         if sample is None:
@@ -240,7 +241,9 @@ def _affine(moves: dict[str, Callable], q: Array) -> np.ndarray:
     return found
 
 
-def _of_coordinates(system: System, moves: dict[str, Callable], q: Array, r: Any) -> tuple[Callable, Array, tuple]:
+def _of_coordinates(
+    system: System, moves: dict[str, Callable], q: Array, r: ArrayLike | None
+) -> tuple[Callable, Array, tuple]:
     """The section on which all coordinates but those that no symmetry moves are as in q."""
     points = np.asarray(q) + np.random.default_rng(0).normal(size=(4, len(q)))
     moved = np.max([np.abs(np.asarray(move(jnp.asarray(p)))) for move in moves.values() for p in points], axis=0)
