@@ -54,8 +54,8 @@ class RelativePeriodicOrbit(NamedTuple):
     @property
     def v(self) -> np.ndarray:
         """q' of the whole system at sigma(r), where the orbit starts."""
-        r = jnp.asarray(self.r)
-        return np.asarray(self.reduced.tangent(r) @ (self.reduced.transition(r) @ hamel.full(self.reduced, r, self.xi)))
+        r, xi = jnp.asarray(self.r), jnp.asarray(self.xi)
+        return np.asarray(self.reduced.tangent(r) @ (self.reduced.transition(r) @ hamel.full(self.reduced, r, xi)))
 
     @property
     def q(self) -> np.ndarray:

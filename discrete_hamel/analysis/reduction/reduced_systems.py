@@ -209,9 +209,8 @@ def reduce(
     system = system.at(point)
     actions = _affine(moves, point)
     found = matrix_group(actions)  # refuses what is no algebra
-    draft = ReducedSystem(
-        system, section, basis, names, False, jnp.asarray(actions), jnp.asarray(found.algebra), r, None, None
-    )
+    algebra, none = jnp.asarray(found.algebra), jnp.zeros(0)
+    draft = ReducedSystem(system, section, basis, names, False, jnp.asarray(actions), algebra, r, none, none)
     return _chosen(draft, point)
 
 
