@@ -25,8 +25,6 @@ NAMES = [
     "relative_equilibria",
     "ensembles_and_gradients",
     "discrete_principle",
-    "groups",
-    "reduction_and_phases",
     "optimal_control",
 ]
 
@@ -266,31 +264,6 @@ def test_discrete_principle():
     assert powers["Hamel (5.8)"] == pytest.approx([3, 0, 2], abs=0.1)
     assert powers["one term more"] == pytest.approx([5, 2, 4], abs=0.1)
     assert powers["derived"] == pytest.approx([0, 2, 0], abs=0.1)
-
-
-@pytest.mark.slow
-def test_groups():
-    names = executed("groups")
-    off = {name: np.abs(np.linalg.det(run.q.reshape(-1, 3, 3)) - 1).max() for name, run in names["runs"].items()}
-    assert off["exponential"] < 1e-13 < 1e-7 < off["linear average"]
-    for (group, retraction, variation), found in names["table"].items():
-        exact = {name: value < 1e-12 for name, value in found.items()}
-        fits = group == "Heisenberg" or retraction == "Cayley's map"
-        assert exact["group"]
-        assert exact["energy"] == (variation == "hamel" or group == "Heisenberg")
-        assert exact["momentum"] == (variation == "derived" or fits)
-    assert names["apart"] < 1e-12
-
-
-@pytest.mark.slow
-def test_reduction_and_phases():
-    names = executed("reduction_and_phases")
-    assert abs(names["order"] - 2) < 0.05
-    assert max(names["shapes"]) < 1e-13
-    assert names["orbit"].off < 1e-10
-    seen, run, found = names["seen"], names["run"], names["found"]
-    assert np.max(np.abs(seen.q[500] - seen.q[0])) < 1e-3 < 0.1 < np.max(np.abs(run.q[500] - run.q[0]))
-    assert np.max(np.abs(found.gain)) < 1e-12 < 1e-4 < np.max(np.abs(found.impulse))
 
 
 @pytest.mark.slow
