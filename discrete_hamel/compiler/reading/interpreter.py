@@ -219,7 +219,7 @@ def _while(equation: Any, values: list[Any]) -> list[Any]:
     return carry
 
 
-def _where(going: np.ndarray, new: Any, old: Any) -> np.ndarray:
+def _where(going: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
     """Loops side by side: those that have ended stay as they are."""
     return np.where(going.reshape(going.shape + (1,) * (np.ndim(new) - going.ndim)), new, old)
 
