@@ -18,9 +18,11 @@ from discrete_hamel.analysis import (
     audit,
     bracket_matrix,
     branch,
+    coefficients,
     compare,
     crossings,
     divergence,
+    evoke,
     family,
     flatness,
     hidden_momenta,
@@ -29,17 +31,28 @@ from discrete_hamel.analysis import (
     keeps_measure,
     lyapunov_exponents,
     measure_condition,
+    on_shapes,
+    reconstruct,
+    reduce,
     reduced,
     relative_equilibrium,
+    relative_periodic_orbit,
+    return_map,
+    rotation_number,
     section,
+    shape_of,
     spectrum,
     structural_stability,
     threshold,
     transported_density,
     volume_change,
 )
+<<<<<<< HEAD
 from discrete_hamel.analysis.equations.equations import equations
 from discrete_hamel.analysis.geometry.densities import invariant_density, multiplier_residual, phase_divergence
+=======
+from discrete_hamel.analysis.motion.discrete_noether import discrete_noether
+>>>>>>> main
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.analysis.motion.least_compulsion import compulsion, gibbs_appell
@@ -173,6 +186,7 @@ __all__ = [
     "action",
     "action_variation",
     "transpositional_defect",
+    "discrete_noether",
     "audit",
     "compare",
     "crossings",
@@ -187,6 +201,15 @@ __all__ = [
     "reduced",
     "hidden_momenta",
     "flatness",
+    "reduce",
+    "coefficients",
+    "on_shapes",
+    "shape_of",
+    "reconstruct",
+    "relative_periodic_orbit",
+    "return_map",
+    "rotation_number",
+    "evoke",
     "bracket_matrix",
     "jacobiator",
     "integrable",

@@ -160,7 +160,8 @@ def logarithm(system: System, chosen: Any, start: Array, end: Array) -> Array:
 def multiplier_residual(system: System, function: Callable, q: Coordinates, xi: Quasivelocities) -> float:
     """d/dt ln |M| + div at (q, xi), relative to its terms: zero where M is a last multiplier of Jacobi's.
 
-    M is `function`, of (q, xi). M omega dp is then kept; the quotient of two multipliers is an integral, and with all integrals but one a
+    M is `function`, of (q, xi). M omega dp is kept;
+    the quotient of two multipliers is an integral, and with all integrals but one a
     multiplier gives the last by quadrature. An invariant density f(q) is a multiplier that is positive everywhere;
     one that depends on velocities and is zero or infinite somewhere may be there where none of q is.   Jacobi 1866
 

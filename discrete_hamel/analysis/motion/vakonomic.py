@@ -54,7 +54,8 @@ def vakonomic(
         delta int l(q, xi) + lambda_a (xi^a - b^a) dt = 0:  pi = mu + lambda,  xi^a = b^a,
         d/dt pi_j = c^k_ij xi^i pi_k + u_j[l] - lambda_a u_j[b^a],  j = 1..n
 
-    `multipliers` are lambda(0), zero unless given: they are free, n - m numbers more than a nonholonomic motion has. DOP853 at 1e-12.
+    `multipliers` are lambda(0), zero unless given: free, n - m numbers
+    more than a nonholonomic motion has. DOP853 at 1e-12.
 
     >>> import discrete_hamel as dh, numpy as np
     >>> blade, start = dh.systems.KnifeEdgeOnIncline(), ([0.0, 0, 0], [1.0, 0.0])
