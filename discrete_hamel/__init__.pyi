@@ -47,12 +47,9 @@ from discrete_hamel.analysis import (
     transported_density,
     volume_change,
 )
-<<<<<<< HEAD
 from discrete_hamel.analysis.equations.equations import equations
 from discrete_hamel.analysis.geometry.densities import invariant_density, multiplier_residual, phase_divergence
-=======
 from discrete_hamel.analysis.motion.discrete_noether import discrete_noether
->>>>>>> main
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.analysis.motion.least_compulsion import compulsion, gibbs_appell
