@@ -5,7 +5,6 @@ draw from. It needs Hypothesis (`pip install "discrete_hamel[testing]"`), which 
 """
 
 import importlib as _importlib
-from typing import Any as _Any
 
 _HOME = {
     "AxiomFailed": "verdicts",
@@ -20,7 +19,7 @@ _HOME = {
 __all__ = [*_HOME]
 
 
-def __getattr__(name: str) -> _Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

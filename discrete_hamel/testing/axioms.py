@@ -5,7 +5,7 @@ an axiom is asked of several symmetries or invariants at once.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -168,7 +168,7 @@ def involution(reverse: Callable) -> Callable[[State], Finding]:
     return reversed_by
 
 
-def of_system(system: System, reversible: Any = None) -> dict[str, Axiom]:
+def of_system(system: System, reversible: Callable | bool | None = None) -> dict[str, Axiom]:
     """The axioms that this system has to satisfy, by name."""
     found: dict[str, Axiom] = {}
     declared = tuple(system.invariants())

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -12,7 +13,7 @@ from jax import Array
 from discrete_hamel import systems
 from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme, start, step
+from discrete_hamel.schemes.scheme import Scheme, State, start, step
 
 STEP = jax.jit(step)
 START = jax.jit(start)
@@ -81,7 +82,7 @@ def accepts(scheme: Scheme, case: Case) -> bool:
     return True
 
 
-def orbit(scheme: Scheme, case: Case, h: float, steps: int) -> list[Any]:
+def orbit(scheme: Scheme, case: Case, h: float, steps: int) -> list[State]:
     """The states at the nodes."""
     states = [START(case.system, scheme, jnp.array(case.q), jnp.array(case.xi), h)]
     for _ in range(steps):
@@ -91,7 +92,7 @@ def orbit(scheme: Scheme, case: Case, h: float, steps: int) -> list[Any]:
     return states
 
 
-def velocity(scheme: Scheme, case: Case, state: Any) -> Array:
+def velocity(scheme: Scheme, case: Case, state: State) -> Array:
     """xi at the node, n components."""
     return VELOCITY(scheme, case.system, state)
 
@@ -106,7 +107,7 @@ def end_error(scheme: Scheme, case: Case, time: float, steps: int) -> float:
 
 
 def has_slope(
-    scheme: Scheme, case: Case, order: int, counts: Any = None, time: float = 1.0, within: float = 0.1
+    scheme: Scheme, case: Case, order: int, counts: Sequence[int] | None = None, time: float = 1.0, within: float = 0.1
 ) -> None:
     """The error falls with this power of h, on both sides, well above round-off."""
     counts = counts or {1: (200, 400, 800), 2: (50, 100, 200), 4: (20, 40, 80), 6: (10, 20, 40)}[order]

@@ -1,14 +1,15 @@
 """check_conserved: how well runs keep a function, against what theory says of it."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
+from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.simulation import simulate
@@ -25,13 +26,13 @@ EXAMPLES = 10
 
 
 def check_conserved(
-    function: Any,
+    function: Callable | str,
     system: System | None = None,
     scheme: Scheme | None = None,
     *,
-    kept: Any = "exact",
-    q: Any = None,
-    motions: Any = None,
+    kept: str | float = "exact",
+    q: Coordinates | None = None,
+    motions: strategies.Strategy | None = None,
     h: float = 0.05,
     steps: int = 100,
     examples: int = EXAMPLES,
@@ -79,12 +80,13 @@ def check_conserved(
     if kept == "exact":
         everywhere(st.tuples(motions, strategies.steps(h)), exact, examples)
         return
+    assert not isinstance(kept, str)
     everywhere(motions, lambda motion: found.append((run(motion, h, steps), run(motion, h / 2, 2 * steps))), examples)
     for k, each in enumerate(functions):
         _of_order(_label(each), np.array([(whole[k], half[k]) for whole, half in found]), kept)
 
 
-def _label(function: Any) -> str:
+def _label(function: Callable | str) -> str:
     return function if isinstance(function, str) else getattr(function, "__name__", str(function))
 
 
@@ -93,7 +95,7 @@ def _off(values: np.ndarray) -> float:
     return float(np.max(np.abs(values - values[0]))) / max(1.0, float(abs(values[0])))
 
 
-def _of_order(label: str, found: np.ndarray, kept: Any) -> None:
+def _of_order(label: str, found: np.ndarray, kept: float) -> None:
     whole, half = found[found[:, 0] > SEEN].T
     if len(whole) < LEAST * len(found):
         if kept is not False:
@@ -106,7 +108,7 @@ def _of_order(label: str, found: np.ndarray, kept: Any) -> None:
         raise AxiomFailed(f"{label} changes as h^{slope:.2f}, not as h^{kept}.")
 
 
-def _values(function: Any, run: Trajectory) -> np.ndarray:
+def _values(function: Callable | str, run: Trajectory) -> np.ndarray:
     if function == "energy":
         return np.asarray(run.energy)
     if isinstance(function, str):
@@ -114,5 +116,5 @@ def _values(function: Any, run: Trajectory) -> np.ndarray:
     return np.asarray(_along(function, run.q, run.xi))
 
 
-def _along(function: Callable, q: Any, xi: Any) -> jax.Array:
+def _along(function: Callable, q: Array, xi: Array) -> jax.Array:
     return jax.vmap(function)(jnp.asarray(q), jnp.asarray(xi))

@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from hypothesis import strategies as st
+from jax.typing import ArrayLike
 
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.testing.cases import PARTICLE, POINTS, SLEIGH, START, STEP, SURFACE, Case, accepts, has_slope, orbit
@@ -103,7 +103,7 @@ def check_equivariance(scheme: Scheme) -> None:
     turn, shift = 0.7, np.array([0.3, -1.1])
     c, s = np.cos(turn), np.sin(turn)
 
-    def moved(q: Any) -> jax.Array:
+    def moved(q: ArrayLike | tuple) -> jax.Array:
         q = jnp.asarray(q)
         return jnp.concatenate([q[:1] + turn, jnp.array([[c, -s], [s, c]]) @ q[1:] + shift])
 

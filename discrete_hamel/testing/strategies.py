@@ -4,7 +4,7 @@ All shrink to what is simple: parameters to those given, positions to the place 
 or to whole ones. So what a failing test shows is a small state.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +12,13 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.manifold import nearest, off_manifold
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.simulation import simulate
+from discrete_hamel.runs.trajectory import Trajectory
+from discrete_hamel.schemes.scheme import Scheme
 
 Strategy = st.SearchStrategy
 
@@ -75,7 +78,7 @@ def inertias() -> Strategy:
 
 
 @st.composite
-def bodies_of_revolution(draw: Any) -> dict[str, float]:
+def bodies_of_revolution(draw: Callable) -> dict[str, float]:
     """Parameters of a body that rolls on a plane, J3 <= 2 J1."""
     j1 = draw(sizes())
     j3 = draw(numbers(0.1, 2.0)) * j1
@@ -92,7 +95,7 @@ def steps(largest: float = 0.05, *, backward: bool = True) -> Strategy:
 
 
 @st.composite
-def parameters(draw: Any, system: System) -> System:
+def parameters(draw: Callable, system: System) -> System:
     """The system with other values of its parameters: each within a factor of three, where it is zero within one of it.
 
     What `system.check()` refuses is not drawn. It shrinks to the system given.
@@ -111,7 +114,7 @@ def parameters(draw: Any, system: System) -> System:
     return drawn
 
 
-def _is_real(leaf: Any) -> bool:
+def _is_real(leaf: object) -> bool:
     return not isinstance(leaf, bool | np.bool_) and np.issubdtype(np.asarray(leaf).dtype, np.number)
 
 
@@ -128,7 +131,9 @@ _nearest, _off = jax.jit(nearest), jax.jit(off_manifold)
 
 
 @st.composite
-def states(draw: Any, system: System, q: Any = None, *, near: float = NEAR, fast: float = FAST) -> tuple:
+def states(
+    draw: Callable, system: System, q: Coordinates | None = None, *, near: float = NEAR, fast: float = FAST
+) -> tuple:
     """(q, xi) with xi^D free, m components, and q within `near` of the place given, on `holonomic` where there is one.
 
     Without q the system's `sample()` says where. Places that `check_start` refuses are not drawn.
@@ -145,7 +150,7 @@ def states(draw: Any, system: System, q: Any = None, *, near: float = NEAR, fast
     return np.asarray(moved), draw(vectors(system.at(moved).rank, -fast, fast))
 
 
-def where(system: System, q: Any = None) -> Any:
+def where(system: System, q: Coordinates | None = None) -> Coordinates:
     """q, or where the system's sample starts."""
     if q is not None:
         return q
@@ -156,17 +161,25 @@ def where(system: System, q: Any = None) -> Any:
 
 
 @st.composite
-def motions(draw: Any, system: System, q: Any = None, **spread: float) -> tuple:
+def motions(draw: Callable, system: System, q: Coordinates | None = None, **spread: float) -> tuple:
     """(system, q, xi): other parameters, another place, another velocity."""
     drawn = draw(parameters(system))
     return drawn, *draw(states(drawn, q, **spread))
 
 
 @st.composite
-def trajectories(draw: Any, system: System, q: Any = None, *, steps: int = 20, scheme: Any = None, **run: Any) -> Any:
+def trajectories(
+    draw: Callable,
+    system: System,
+    q: Coordinates | None = None,
+    *,
+    steps: int = 20,
+    scheme: Scheme | None = None,
+    h: float | None = None,
+) -> Trajectory:
     """Runs of so many steps, of `motions` and `steps`; what cannot be run is not drawn."""
     drawn, place, xi = draw(motions(system, q))
-    h = run.pop("h") if "h" in run else draw(numbers(1e-3, 0.05))
-    found = simulate(drawn, place, xi, h=h, steps=steps, scheme=scheme, on_failure="mark", **run)
+    size = draw(numbers(1e-3, 0.05)) if h is None else h
+    found = simulate(drawn, place, xi, h=size, steps=steps, scheme=scheme, on_failure="mark")
     assume(bool(np.all(found.report.converged)))
     return found

@@ -1,13 +1,14 @@
 """check_system: the axioms of a system, at states and parameters that Hypothesis draws."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -17,7 +18,7 @@ from discrete_hamel.testing.verdicts import EXAMPLES, AxiomFailed, everywhere, n
 
 
 @partial(jax.jit, static_argnums=0)
-def _offsets(reversible: Any, system: System, q: Array, xi: Array) -> dict[str, Array]:
+def _offsets(reversible: Callable | bool | None, system: System, q: Array, xi: Array) -> dict[str, Array]:
     """off / size of each axiom, in rows."""
     at = axioms.state(system, q, xi)
     findings = {name: axiom.finding(at) for name, axiom in axioms.of_system(system, reversible).items()}
@@ -26,9 +27,9 @@ def _offsets(reversible: Any, system: System, q: Array, xi: Array) -> dict[str, 
 
 def check_system(
     system: System,
-    q: Any = None,
+    q: Coordinates | None = None,
     *,
-    reversible: Any = None,
+    reversible: Callable | bool | None = None,
     vary: bool = True,
     examples: int = EXAMPLES,
     near: float = strategies.NEAR,
@@ -68,11 +69,11 @@ def check_system(
         )
 
 
-def _same_system(system: System, *arguments: Any, **spread: Any) -> Any:
-    return strategies.states(*arguments, **spread).map(lambda state: (system, *state))
+def _same_system(system: System, _: System, q: Coordinates | None, *, near: float, fast: float) -> strategies.Strategy:
+    return strategies.states(system, q, near=near, fast=fast).map(lambda state: (system, *state))
 
 
-def _judge(reversible: Any, motion: tuple) -> None:
+def _judge(reversible: Callable | bool | None, motion: tuple) -> None:
     system, q, xi = motion
     q = jnp.asarray(q, float)
     system = canonical(system).at(q)

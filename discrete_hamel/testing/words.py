@@ -1,7 +1,7 @@
 """The words of `Scheme.conserves`, each with the measurement that shows it, or shows that it does not hold."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +9,7 @@ import numpy as np
 
 from discrete_hamel.mechanics.hamel import energy
 from discrete_hamel.schemes.scheme import Scheme, start
+from discrete_hamel.systems.disks import RollingDisk
 from discrete_hamel.testing.cases import (
     BODY,
     DISK,
@@ -26,7 +27,7 @@ from discrete_hamel.testing.cases import (
 ENERGY = jax.jit(energy)
 
 
-def steady_spin(disk: Any, theta: Any, turn: Any) -> Any:
+def steady_spin(disk: RollingDisk, theta: float, turn: float) -> float:
     """psi' of the steady rolling with lean theta and heading rate phi' = turn, from the balance of lean by hand.
 
     (m R^2 + B) (phi' sin theta + psi') phi' cos theta - A phi'^2 sin theta cos theta + m g R sin theta = 0
@@ -37,7 +38,14 @@ def steady_spin(disk: Any, theta: Any, turn: Any) -> Any:
 
 
 def keeps_steady_rolling(
-    disk: Any, scheme: Any, theta: float, turn: float, spin: float, h: float, tolerance: float = 1e-12, steps: int = 3
+    disk: RollingDisk,
+    scheme: Scheme,
+    theta: float,
+    turn: float,
+    spin: float,
+    h: float,
+    tolerance: float = 1e-12,
+    steps: int = 3,
 ) -> None:
     """Lean, quasi-velocities and momenta stay, and each step moves the disk by the same element of SE(2) x S^1."""
     state = start(disk, scheme, jnp.array([theta, 0.7, -0.2, 0.4, 0.1]), jnp.array([0.0, turn, spin]), h)
@@ -76,9 +84,9 @@ def off_steady_rolling(scheme: Scheme, case: Case) -> float:
     return 0.0
 
 
-def _range(values: Any) -> float:
-    values = np.asarray(values)
-    return float(np.max(np.abs(values - values[0])))
+def _range(values: Sequence) -> float:
+    along = np.asarray(values)
+    return float(np.max(np.abs(along - along[0])))
 
 
 def energy_of(h: float, steps: int) -> Callable[[Scheme, Case], float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,9 +18,11 @@ from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation
 
+if TYPE_CHECKING:
+    from sympy import Expr
+
 LINEAR = 1e-9  # relative change of d mu/d xi with xi that counts as none
 MOST = 4000  # operations beyond which nothing would be read
-Expr = Any  # sympy.Expr
 
 PARTS = {  # heading, and how a left side is written from its name
     "lagrangian": ("the Lagrangian", "{}"),
@@ -39,18 +41,18 @@ class Equations(NamedTuple):
     """Formulas by the name of their left side, in SymPy; it prints as text, and as LaTeX in notebooks."""
 
     system: str
-    lagrangian: dict[str, Expr]  # {"l": ...}, xi with all n components
-    structure: dict[str, Expr]  # "[u_i, u_j]" by the fields' velocities, i < j, as a combination of fields
-    kinematics: dict[str, Expr]
-    momenta: dict[str, Expr]  # p_j of (q, xi^D)
-    velocities: dict[str, Expr]  # xi^D of (q, p); empty where mu is not linear in xi
-    balance: dict[str, Expr]  # p_j' of (q, xi^D)
-    momentum_equations: dict[str, Expr]  # p_j' of (q, p); empty where mu is not linear in xi
-    accelerations: dict[str, Expr]  # xi_j' of (q, xi^D)
-    reactions: dict[str, Expr]  # lambda_a of (q, xi^D)
+    lagrangian: "dict[str, Expr]"  # {"l": ...}, xi with all n components
+    structure: "dict[str, Expr]"  # "[u_i, u_j]" by the fields' velocities, i < j, as a combination of fields
+    kinematics: "dict[str, Expr]"
+    momenta: "dict[str, Expr]"  # p_j of (q, xi^D)
+    velocities: "dict[str, Expr]"  # xi^D of (q, p); empty where mu is not linear in xi
+    balance: "dict[str, Expr]"  # p_j' of (q, xi^D)
+    momentum_equations: "dict[str, Expr]"  # p_j' of (q, p); empty where mu is not linear in xi
+    accelerations: "dict[str, Expr]"  # xi_j' of (q, xi^D)
+    reactions: "dict[str, Expr]"  # lambda_a of (q, xi^D)
 
     @property
-    def reduced(self) -> dict[str, Expr]:
+    def reduced(self) -> "dict[str, Expr]":
         """The equations that close: of the momenta, and of the coordinates that occur in them."""
         start = self.momentum_equations or self.accelerations
         rates = {name: self._in_momenta(value) for name, value in self.kinematics.items()}
@@ -62,7 +64,7 @@ class Equations(NamedTuple):
                 return found
             found |= more
 
-    def _in_momenta(self, value: Expr) -> Expr:
+    def _in_momenta(self, value: "Expr") -> "Expr":
         by_name = {str(symbol): symbol for symbol in value.free_symbols}
         known = {by_name[name]: of for name, of in self.velocities.items() if name in by_name}
         return value.xreplace(known)
@@ -133,7 +135,7 @@ def equations(system: System, q: Coordinates | None = None, *, names: Mapping[st
 class _Reader:
     """The inputs of the graph, by name, and what is read with them."""
 
-    def __init__(self, system: System, q: Any, names: dict[str, str]) -> None:
+    def __init__(self, system: System, q: Coordinates | None, names: dict[str, str]) -> None:
         if q is None:
             sample = getattr(system, "sample", None)
             if sample is None:
@@ -162,11 +164,11 @@ class _Reader:
         known = getattr(self.system, kind) or [f"{letter}{k + 1}" for k in range(count)]
         return [self._name_for(name) for name in known[:count]]
 
-    def _inputs(self, names: list[str], samples: Any) -> np.ndarray:
+    def _inputs(self, names: list[str], samples: np.ndarray) -> np.ndarray:
         nodes = [self.graph.input(name, float(sample)) for name, sample in zip(names, samples, strict=True)]
         return np.array(nodes, dtype=object)
 
-    def _parameters(self) -> Any:
+    def _parameters(self) -> System:
         """The system with nodes for its leaves: symbols for the user's, numbers for what the library chose."""
         users = {id(leaf) for leaf in jax.tree.leaves(self.plain)}
         leaves, tree = jax.tree_util.tree_flatten_with_path(self.system)
@@ -184,7 +186,7 @@ class _Reader:
             nodes.append(array)
         return jax.tree.unflatten(tree, nodes)
 
-    def read(self, function: Callable, *arguments: np.ndarray, state: np.ndarray | None = None) -> list[Expr]:
+    def read(self, function: Callable, *arguments: np.ndarray, state: np.ndarray | None = None) -> "list[Expr]":
         """The outputs of function(system, ...), flat, as sums over monomials of `state`, or as quotients."""
         from sympy import Symbol
 
@@ -227,7 +229,7 @@ class _Reader:
         pulls = dict(zip(self.reactions, read(hamel.reactions, q, self.free), strict=True)) if self.across else {}
         return Equations(name, energy, self._brackets(), kinematics, mu, solved, force, in_p, field, pulls)
 
-    def _brackets(self) -> dict[str, Expr]:
+    def _brackets(self) -> "dict[str, Expr]":
         from sympy import Symbol
 
         n, every = self.rank + self.across, self.of(self.xi)

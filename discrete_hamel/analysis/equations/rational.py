@@ -8,11 +8,11 @@ of one base whose exponents differ by whole numbers. So no search for simplifica
 import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any
 
 import sympy as sp
 from sympy.polys.fields import FracElement, FracField
 from sympy.polys.orderings import lex
+from sympy.polys.rings import PolyElement
 
 from discrete_hamel.compiler.graph.expressions import Graph
 
@@ -42,7 +42,7 @@ def number(value: float) -> Fraction:
 class Formulas:
     """The nodes of a graph as elements of one field of quotients; `symbol` names its inputs."""
 
-    def __init__(self, graph: Graph, outputs: Iterable[int], symbol: Callable[[Any], sp.Symbol]) -> None:
+    def __init__(self, graph: Graph, outputs: Iterable[int], symbol: Callable[[str], sp.Symbol]) -> None:
         self.graph = graph
         self.meaning: dict[sp.Symbol, sp.Expr] = {}  # what a generator that is no input stands for
         self.circles: list[tuple[int, int]] = []  # positions of the generators sin a, cos a
@@ -147,11 +147,11 @@ class Formulas:
         return sp.powsimp(found.xreplace(self.meaning)) if self._powers else found.xreplace(self.meaning)
 
 
-def _quotient(formulas: Formulas, numerator: Any, denominator: Any) -> FracElement:
+def _quotient(formulas: Formulas, numerator: PolyElement, denominator: PolyElement) -> FracElement:
     return formulas.field.new(*numerator.cancel(denominator))
 
 
-def _lower(polynomial: Any, place: int, power: int, replacement: Any) -> Any:
+def _lower(polynomial: PolyElement, place: int, power: int, replacement: PolyElement) -> PolyElement:
     """The polynomial with g^power = replacement, g the generator at `place`."""
     ring = polynomial.ring
     if all(monomial[place] < power for monomial in polynomial):
@@ -164,7 +164,7 @@ def _lower(polynomial: Any, place: int, power: int, replacement: Any) -> Any:
     return result
 
 
-def _substitute(formulas: Formulas, polynomial: Any, place: int, power: int, base: FracElement) -> FracElement:
+def _substitute(formulas: Formulas, polynomial: PolyElement, place: int, power: int, base: FracElement) -> FracElement:
     """The same with a quotient as replacement."""
     result = formulas.field.zero
     for monomial, coefficient in polynomial.items():
@@ -190,7 +190,7 @@ def _write(formulas: Formulas, value: FracElement, state: tuple[sp.Symbol, ...])
     places = [formulas._place[symbol] for symbol in state if symbol in formulas._place]
     if not places or any(monomial[place] for monomial in value.denom for place in places):
         return _factor(value)
-    parts: dict[tuple, Any] = {}
+    parts: dict[tuple, PolyElement] = {}
     for monomial, coefficient in value.numer.items():
         key = tuple(monomial[place] for place in places)
         rest = tuple(0 if place in places else power for place, power in enumerate(monomial))
@@ -211,7 +211,7 @@ def _factor(value: FracElement) -> sp.Expr:
     return sp.Mul(above / below, numerator, 1 / denominator)
 
 
-def _factors(polynomial: Any) -> tuple[sp.Rational, sp.Expr]:
+def _factors(polynomial: PolyElement) -> tuple[sp.Rational, sp.Expr]:
     """A number, and what it multiplies."""
     if not polynomial:
         return sp.Integer(0), sp.Integer(1)
@@ -222,5 +222,5 @@ def _factors(polynomial: Any) -> tuple[sp.Rational, sp.Expr]:
     return _in_sympy(content), sp.Mul(*(factor.as_expr() ** power for factor, power in factors))
 
 
-def _in_sympy(value: Any) -> sp.Rational:
+def _in_sympy(value: Fraction) -> sp.Rational:
     return sp.Rational(int(sp.QQ.numer(value)), int(sp.QQ.denom(value)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -68,13 +68,13 @@ class Density(NamedTuple):
     residual: float  # of the conditions, relative; round-off where there is one
     system: System
     place: Array
-    symmetries: Any
+    symmetries: phase_space.Chosen
 
-    def __call__(self, q: Any) -> Any:
+    def __call__(self, q: Coordinates) -> np.ndarray:
         """f(q) / f(place); q may have leading axes."""
         return np.exp(self.logarithm(q))
 
-    def logarithm(self, q: Any) -> np.ndarray:
+    def logarithm(self, q: Coordinates) -> np.ndarray:
         """ln f(q) - ln f(place), along chords from place to the first q and from each to the next, as of a run."""
         if not self.exists:
             raise InputError(f"no density f(q) is kept (off by {self.residual:.1e}): there is no ln f.")
@@ -122,7 +122,7 @@ def invariant_density(
     return Density(worst < ZERO, worst, system, q, chosen)
 
 
-def _covector(system: System, chosen: Any, q: Array) -> tuple[Array, Array, Array]:
+def _covector(system: System, chosen: phase_space.Chosen, q: Array) -> tuple[Array, Array, Array]:
     """(d ln f)(u_i), n components, by how much they miss the equations, and the matrix of these."""
     m, n = system.rank, system.frame(q).shape[1]
     theta = jax.jacfwd(partial(_divergence, system, q))(jnp.zeros(m))
@@ -134,7 +134,7 @@ def _covector(system: System, chosen: Any, q: Array) -> tuple[Array, Array, Arra
 
 
 @partial(jax.jit, static_argnums=0)
-def _conditions(chosen: Any, system: System, q: Array) -> tuple[Array, Array]:
+def _conditions(chosen: phase_space.Chosen, system: System, q: Array) -> tuple[Array, Array]:
     """How many directions are reached, and by how much the equations, linearity and closedness are missed."""
     sigma, off, rows = _covector(system, chosen, q)
     along = jax.jacfwd(lambda q: _covector(system, chosen, q)[0])(q) @ system.frame(q)  # [j, i] = u_i[sigma_j]
@@ -146,7 +146,7 @@ def _conditions(chosen: Any, system: System, q: Array) -> tuple[Array, Array]:
     return jnp.linalg.matrix_rank(rows, rtol=1e-10), sum(parts, jnp.zeros(())) / size
 
 
-def logarithm(system: System, chosen: Any, start: Array, end: Array) -> Array:
+def logarithm(system: System, chosen: phase_space.Chosen, start: Array, end: Array) -> Array:
     """The integral of d ln f from start to end, along the chord, led back to `holonomic` where there is one."""
     x, w = np.polynomial.legendre.leggauss(NODES)
 

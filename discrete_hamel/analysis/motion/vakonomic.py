@@ -6,7 +6,7 @@ The motions differ unless the constraint is holonomic.   Korteweg 1899; Kozlov 1
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -143,7 +143,9 @@ def _by_columns(function: Callable, y: np.ndarray) -> np.ndarray:
     return np.asarray(function(more))[:count]
 
 
-def _accept(system: System, q: Any, xi: Any, v: Any) -> tuple[System, Array, Array]:
+def _accept(
+    system: System, q: Coordinates, xi: Quasivelocities | None, v: Velocities | None
+) -> tuple[System, Array, Array]:
     need_frame(system, "vakonomic motion", "give the constraint by its rows, from_constraints")
     system, q, xi = checks.initial_data(system, q, xi, v)
     if np.any(np.asarray(system.force(q, xi))) or np.any(np.asarray(system.force(q, xi + 1.0))):
