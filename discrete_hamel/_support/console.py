@@ -4,7 +4,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol
@@ -41,7 +41,7 @@ class Terminal:
 class Notebook:
     """A cell of a notebook: one output, which is updated."""
 
-    def __init__(self, display: Any) -> None:
+    def __init__(self, display: Callable) -> None:
         self.display, self.handle = display, None
 
     def show(self, line: str) -> None:

@@ -5,6 +5,7 @@ an iteration has `stepper.LARGEST` operations at most, from `stepper.FUSED` on w
 make it up to fifteen times slower. What remains is plain.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -41,9 +42,9 @@ def stepper_for(
     return _kept(in_machine_code, length, run, reproducible)
 
 
-def _kept(fitting: Any, length: int, tree: tuple, reproducible: bool) -> Any:
+def _kept(fitting: Callable, length: int, tree: tuple, reproducible: bool) -> Any:
     """What was built of this kind before, or is now; or the reason why there is none."""
-    key: tuple[Any, ...] = (
+    key: tuple = (
         fitting,
         length,
         jax.tree.structure(tree),
@@ -54,7 +55,7 @@ def _kept(fitting: Any, length: int, tree: tuple, reproducible: bool) -> Any:
     return _steppers.kept(key, lambda: _built(fitting, length, *tree))
 
 
-def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: State, h: Array) -> Any:
+def _built(fitting: Callable, length: int, system: System, scheme: Scheme, state: State, h: Array) -> Any:
     try:
         stepper = fitting(system, scheme, state, h)
         few, one = jnp.asarray(min(STEPS, length)), jnp.asarray(1)

@@ -227,7 +227,7 @@ def _velocity_above_jvp(primals: tuple, tangents: tuple) -> tuple[Array, Array]:
     return v, -jnp.linalg.solve(jax.jacfwd(_equations, 3)(system, q, z, v), change)
 
 
-def _equations(system: Any, q: Array, z: Array, v: Array) -> Array:
+def _equations(system: "FromNonlinearConstraints", q: Array, z: Array, v: Array) -> Array:
     return jnp.concatenate([system.constraint(q, v), system.chart.coordinates(v) - z])
 
 

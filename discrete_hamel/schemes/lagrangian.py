@@ -72,7 +72,7 @@ class _Lagrangian(Scheme):
         _need_square(system, q, type(self).__name__)
         return Scheme.start(self, system, q, xi, h)
 
-    def guess(self, system: System, state: Any, h: Array) -> Array:
+    def guess(self, system: System, state: State, h: Array) -> Array:
         v = hamel.velocities(system, state.q, state.xi)
         return jnp.concatenate([v, v])
 

@@ -153,7 +153,7 @@ class RollingBodyAngles(System):
             "rotation about the vertical": lambda q: jnp.zeros(5).at[1].set(1.0).at[3].set(-q[4]).at[4].set(q[3]),
         }
 
-    def steady(self, theta: Any, heading: Any) -> Array:
+    def steady(self, theta: float, heading: float) -> Array:
         """The free quasi-velocities of steady rolling at lean theta whose heading turns at the rate phi' = `heading`.
 
         Resal's axes then turn at the rate n = phi' e_z, and everything stands still in them: with v = omega x rho,
@@ -165,7 +165,7 @@ class RollingBodyAngles(System):
         gamma = self.gamma(jnp.asarray(theta, float)[None])
         rho, turn = self.to_centre(gamma), heading * gamma
 
-        def moment(spin: Any) -> Array:
+        def moment(spin: Array | float) -> Array:
             omega = turn.at[2].set(spin)
             force = self.mass * (jnp.cross(turn, jnp.cross(omega, rho)) + self.gravity * gamma)
             return (jnp.cross(turn, self.moments() @ omega) + jnp.cross(rho, force))[0]
