@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Protocol
 
 SILENT = 1.0  # seconds before the first line
 APART = 0.1  # seconds between lines
@@ -140,9 +140,9 @@ def stop_requests() -> Iterator[list[int]]:
         yield stops
         return
 
-    def note(number: int, frame: Any) -> None:
+    def note(number: int, frame: object) -> None:
         if stops:
-            signal.default_int_handler(number, frame)
+            signal.default_int_handler(number, frame)  # type: ignore[arg-type]
         stops.append(number)
 
     signal.signal(signal.SIGINT, note)

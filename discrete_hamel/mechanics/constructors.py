@@ -291,7 +291,7 @@ class FromConstraints(DescribedSystem):
         return self.choice.margin(self._rows(q))
 
 
-ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+ONCE: dict[str, bool | int] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
 @jax.jit
@@ -323,7 +323,7 @@ def _weights(inertias: np.ndarray) -> Array:
     return jnp.asarray(np.where(good, inertias, np.min(inertias[good], initial=np.inf) if good.any() else 1.0))
 
 
-def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
+def _force_in_frame(system: "FromVelocities | FromConstraints", q: Array, xi: Array) -> Array:
     """f_j = <f, u_j> for a force given as a covector f(q, qdot) in coordinates."""
     if system.force_of is None:
         return jnp.zeros_like(xi)

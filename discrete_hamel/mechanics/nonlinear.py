@@ -211,7 +211,7 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
 
 
 @jax.custom_jvp
-def velocity_above(system: Any, q: Array, z: Array) -> Array:
+def velocity_above(system: "FromNonlinearConstraints", q: Array, z: Array) -> Array:
     """v with C(q, v) = 0 and T^T (v - v_0) = z, by Newton's method from v_0 + T z; NaN where there is none."""
     guess = system.chart.base + system.chart.tangent @ z
     v, report = newton(lambda v: _equations(system, q, z, v), guess)

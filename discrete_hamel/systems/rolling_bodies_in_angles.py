@@ -136,7 +136,7 @@ class RollingBodyAngles(System):
 
     def contact_force(self, q: Array, xi: Array) -> Array:
         """The plane's normal force on the body: positive where it pushes, as a plane does."""
-        return normal_force(self, self.gamma(q), xi[:3])
+        return normal_force(self, self.gamma(q), xi[:3])  # type: ignore[arg-type]
 
     def invariants(self) -> dict[str, Invariant]:
         def energy(q: Array, xi: Array) -> Array:
@@ -178,7 +178,7 @@ class RollingBodyAngles(System):
         _, q, xi = self.of(self.on_rotations(), sample["q"], sample["xi"])
         return {"q": tuple(float(a) for a in q), "xi": tuple(float(a) for a in xi), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array) -> list[np.ndarray]:
         """The body's surface in space, and its contact."""
-        q = np.asarray(q, float)
+        q = np.asarray(q, float)  # type: ignore[assignment]
         return self.on_rotations().shapes(np.concatenate([np.asarray(self.attitude(q)).reshape(9), q[3:]]))
