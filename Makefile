@@ -9,7 +9,7 @@ PYTEST ?= -n 2
 OUT ?= figures
 NAMES ?=
 
-.PHONY: help figures figures-full picture test coverage bench lint format types check hooks clean
+.PHONY: help figures figures-full picture docs test coverage bench lint format types check hooks clean
 
 help:  ## this list
 	@awk 'BEGIN {FS = ":[^#]*## "} /^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ picture: $(READY)  ## the README's picture, from the figure of the sleigh's path
 
 test: $(READY)  ## all tests and the examples in docstrings and README (PYTEST="-k readme" for some)
 	$(BIN)/python -m pytest $(PYTEST)
+
+docs: $(READY)  ## the documentation site: docs/_build/html/index.html; a link that leads nowhere is an error
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
 coverage: $(READY)  ## which lines the tests run; the percentage ends the output
 	$(BIN)/python -m pytest $(PYTEST) --cov --cov-report=term:skip-covered
@@ -50,11 +53,11 @@ hooks: $(READY)  ## run ruff before each commit (pre-commit)
 	$(BIN)/pre-commit install
 
 clean:  ## remove what these commands made
-	rm -rf $(VENV) $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(OUT) build dist docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml Makefile
 	@test -n "$(PYTHON)" || { echo "No Python >= 3.11 with venv found. Install one (Debian: python3-venv), or say make PYTHON=/path/to/python"; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --editable '.[all]'
+	$(BIN)/python -m pip install --editable '.[all,dev,docs]'
 	@touch $@

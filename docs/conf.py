@@ -1,0 +1,30 @@
+"""The documentation site: `make docs` builds it, without network, into docs/_build/html."""
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent / "site"), str(Path(__file__).parents[1])]
+
+import generate  # noqa: E402
+
+import discrete_hamel  # noqa: E402
+
+generate.main()
+
+project = "discrete_hamel"
+author = "the discrete_hamel developers"
+release = version = discrete_hamel.__version__
+extensions = ["myst_nb", "sphinx_copybutton"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"  # tests/test_notebooks.py runs them; the site shows the outputs that are kept
+exclude_patterns = ["_build", "site", "speed/*.json"]
+suppress_warnings = ["mystnb.unknown_mime_type"]
+html_theme = "furo"
+html_title = f"discrete_hamel {release}"
+html_static_path = ["site/static"]
+html_css_files = ["site.css"]
+html_theme_options = {"navigation_with_keys": True}
+html_show_copyright = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
