@@ -12,8 +12,9 @@ MANY = 15  # names; so many are listed only where none of them is near
 
 
 def catalogue() -> dict[str, type[dh.System]]:
-    """The system classes of dh.systems, by name."""
-    found = {name: getattr(dh.systems, name) for name in dh.systems.__all__}
+    """The system classes of dh.systems and dh.systems.garage, by name."""
+    shelves = dh.systems, dh.systems.garage
+    found = {name: getattr(shelf, name) for shelf in shelves for name in shelf.__all__}
     return {
         name: item for name, item in sorted(found.items()) if isinstance(item, type) and issubclass(item, dh.System)
     }

@@ -73,22 +73,23 @@ class Reflections(Pytree):
 
     def margin(self, one_forms: Array) -> Array:
         """1 where a row points along its sign and axis, 0 where it points the other way and the frame degenerates."""
-        return jnp.min(jnp.stack(reflected(one_forms, self.axes, self.signs)[1]))
+        mirrors = reflected(one_forms, self.axes, self.signs)[1]
+        return jnp.min(jnp.stack([mirror @ mirror / 4 for mirror in mirrors]))
 
 
 def reflected(rows: Array, axes: Sequence[int], signs: Sequence[float] | None = None) -> tuple[Array, list[Array]]:
     """H = H_1 ... H_k, Householder's reflections of the rows, one after another, to -sign_r e_(axis_r), by default with
-    the signs of the rows, which jump where one has no such component; and how far each is from degenerate, 1 at most.
+    the signs of the rows, which jump where one has no such component; and the mirrors' normals, 0 where H degenerates.
     """
-    h, left = jnp.eye(rows.shape[1]), []
+    h, mirrors = jnp.eye(rows.shape[1]), []
     for r, axis in enumerate(axes):
-        unit = _unit(rows[r].at[jnp.array(axes[:r], int)].set(0.0))
+        unit = _unit(jnp.where(np.isin(np.arange(rows.shape[1]), axes[:r]), 0.0, rows[r]))
         mirror = unit.at[axis].add(jnp.where(unit[axis] < 0, -1.0, 1.0) if signs is None else signs[r])
         weight = 2 / (mirror @ mirror)
-        left.append(mirror @ mirror / 4)
+        mirrors.append(mirror)
         rows = rows - weight * jnp.outer(rows @ mirror, mirror)
         h = h - weight * jnp.outer(h @ mirror, mirror)
-    return h, left
+    return h, mirrors
 
 
 class Stacked(Pytree):

@@ -1,5 +1,6 @@
-"""The catalogue: systems of the papers, one class each, ready to import."""
+"""The catalogue: systems of the papers, one class each, ready to import; vehicles and the like in `garage`."""
 
+from discrete_hamel.systems import garage as garage
 from discrete_hamel.systems._blocks.algebras import EulerPoincare, EulerPoincareSuslov
 from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
 from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface

@@ -9,8 +9,9 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import SO3, hat
 from discrete_hamel.systems.rigid_bodies import body_frame, inertia_matrix, off_rotations
@@ -67,7 +68,7 @@ class ChaplyginSphere(Rolling):
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0, 0), "xi": (0.9, -0.5, 1.2), "h": 0.02}
 
 
-class BallOnSphere(System):
+class BallOnSphere(Natural):
     """A ball of equal moments that rolls without slipping on a fixed sphere, or inside a spherical bowl; without poles.
 
     Coordinates: the attitude W (body to space), row by row, and the ball's centre x from the sphere's. Quasi-velocities
@@ -106,10 +107,6 @@ class BallOnSphere(System):
         nu, slip = xi[:3], xi[3:]
         centre = self.radius * jnp.cross(nu, self.curvature() * q[9:]) + slip
         return 0.5 * (self.inertia * nu @ nu + self.mass * centre @ centre), self.mass * self.gravity * q[11]
-
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
 
     def frame(self, q: Array) -> Array:
         rolling = -self.radius * self.curvature() * hat(q[9:])  # columns r e_i x beta

@@ -10,8 +10,9 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
-from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import outlines, parameters, roundness
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.balls import ball_outline, fits, turned_about
 from discrete_hamel.systems.pendulums import hat
@@ -46,7 +47,7 @@ def _profile(surface: "OnSurface", s: Array) -> Array:
     return jax.vmap(lambda s: jnp.concatenate([surface.curve(s), surface.slope(s)]))(s)
 
 
-class OnSurface(System):
+class OnSurface(Natural):
     """What the balls on surfaces of revolution share; they need mass, inertia, radius, gravity and `curve(s)`."""
 
     rank = 3
@@ -92,10 +93,6 @@ class OnSurface(System):
         centre = (self.radius * v + along) ** 2 + (a * (around - self.radius * pivot)) ** 2
         turning = v**2 + spin**2 + (a * pivot) ** 2
         return 0.5 * (self.moment() * turning + self.mass * centre), self.mass * self.gravity * z
-
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
 
     def energy(self, q: Array, xi: Array) -> Array:
         return sum(self._energies(q, xi), jnp.zeros(()))

@@ -6,12 +6,13 @@ from jax import Array
 
 from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 
 
-class PlanarChain(System):
+class PlanarChain(Natural):
     """Bobs on massless rods, each hung from the one before, swinging in a vertical plane: the n-fold pendulum.
 
     Coordinates theta_1..theta_n: the angle of each rod with the downward vertical, not with the rod before.
@@ -50,10 +51,6 @@ class PlanarChain(System):
         kinetic = 0.5 * jnp.sum(self.masses * (across**2 + up**2))
         return kinetic, -self.gravity * jnp.sum(self.masses * jnp.cumsum(c))
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         return jnp.eye(self.links)
 
@@ -61,7 +58,7 @@ class PlanarChain(System):
         return jnp.zeros((self.links,) * 3)
 
     def invariants(self) -> dict[str, Invariant]:
-        return {"energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "bounded")}
+        return {"energy": Invariant(self.total_energy, "bounded")}
 
     def check(self) -> None:
         if self.links < 1:

@@ -6,9 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import constants
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 
 # Brackets of the frame (s1, s2, a1, a2) times the distance: [s1, s2] = a1 + a2, [s2, a_i] = s_i = -[s1, a_i].
@@ -17,7 +18,7 @@ BRACKETS = constants(
 )
 
 
-class CoaxialDiscs(System):
+class CoaxialDiscs(Natural):
     """Two thin discs that roll upright on a plane and keep a common axis, along which they are free to slide.
 
     Their masses sit in their centres. Coordinates (x1, y1, x2, y2): the points of contact. Quasi-velocities: the two
@@ -45,10 +46,6 @@ class CoaxialDiscs(System):
         kinetic = 0.5 * masses @ (xi[:2] ** 2 + xi[2:] ** 2)
         return kinetic, -self.gravity * jnp.sin(self.incline) * (masses @ q[::2])
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         axis = q[2:] - q[:2]
         x, y = axis / jnp.sqrt(axis @ axis)
@@ -64,7 +61,7 @@ class CoaxialDiscs(System):
             return jnp.sqrt(axis @ axis)
 
         return {
-            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
+            "energy": Invariant(self.total_energy, "exact"),
             "distance": Invariant(distance, "exact"),
         }
 

@@ -9,6 +9,7 @@ from jax import Array
 from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
 from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body, standing
@@ -86,7 +87,7 @@ class VerticalDisk(System):
         return _rim(float(self.radius), 0.0, phi, psi, x, y)
 
 
-class RollingDisk(System):
+class RollingDisk(Natural):
     """A thin disk that rolls without slipping and is free to lean.
 
     Coordinates (theta, phi, psi, x, y): lean from the vertical, heading, own rotation, and contact point.
@@ -118,10 +119,6 @@ class RollingDisk(System):
     coordinates = ("theta", "phi", "psi", "x", "y")
     velocities = ("theta'", "phi'", "psi'", "zeta1", "zeta2")
     units = SI
-
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
 
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         c, s = jnp.cos(q[0]), jnp.sin(q[0])

@@ -9,6 +9,7 @@ from jax import Array
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 
 
@@ -70,7 +71,7 @@ class NonholonomicParticle(System):
         return {"q": (0.0, -1.0, 0.0), "xi": (0.6, 0.4), "h": 0.05}
 
 
-class HeisenbergParticle(System):
+class HeisenbergParticle(Natural):
     """Brockett's particle: z' = x y' - y x', so that z is twice the area swept; a spring pulls it to the origin.
 
     Coordinates (x, y, z). Quasi-velocities (x', y', z' - x y' + y x'): the left-invariant frame d/dx - y d/dz,
@@ -93,16 +94,12 @@ class HeisenbergParticle(System):
         v = self.frame(q) @ xi
         return 0.5 * self.mass * (v @ v), 0.5 * self.stiffness * (q @ q)
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         x, y, _ = q
         return jnp.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-y, x, 1.0]])
 
     def invariants(self) -> dict[str, Invariant]:
-        return {"energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "bounded")}
+        return {"energy": Invariant(self.total_energy, "bounded")}
 
     def symmetries(self) -> dict[str, Callable]:
         return {"rotation about z": lambda q: jnp.array([-q[1], q[0], 0.0])}
@@ -121,7 +118,7 @@ class HeisenbergParticle(System):
         return {"q": (0.5, 0.2, 0.3), "xi": (-0.3, 0.8), "h": 0.05}
 
 
-class KnifeEdgeOnIncline(System):
+class KnifeEdgeOnIncline(Natural):
     """A blade on an inclined plane, its mass centre at the point of contact.
 
     Coordinates (theta, x, y): heading from the line of steepest descent, contact point with x downhill.
@@ -148,17 +145,13 @@ class KnifeEdgeOnIncline(System):
         kinetic = 0.5 * (self.inertia * xi[0] ** 2 + self.mass * (xi[1] ** 2 + xi[2] ** 2))
         return kinetic, -self.mass * self.gravity * jnp.sin(self.incline) * q[1]
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         c, s = jnp.cos(q[0]), jnp.sin(q[0])
         return jnp.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
     def invariants(self) -> dict[str, Invariant]:
         return {
-            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
+            "energy": Invariant(self.total_energy, "exact"),
             "turning momentum": Invariant(lambda q, xi: self.inertia * xi[0], "exact"),
         }
 

@@ -8,6 +8,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SO3, rotation_basis, rotations_of
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 
 
@@ -76,7 +77,7 @@ class SphericalPendulum(System):
         return {"q": (0.3, 0.2, -((1 - 0.3**2 - 0.2**2) ** 0.5)), "xi": (0.6, 0.0), "h": 0.2}
 
 
-class NSpherePendulum(System):
+class NSpherePendulum(Natural):
     """A bob on a massless rod that swings over the sphere S^(n-1) in R^n, without poles: n = 3 is `SphericalPendulum`.
 
     Coordinates gamma in R^n: the upward vertical seen from a body whose last axis points along the rod to the bob, so
@@ -112,10 +113,6 @@ class NSpherePendulum(System):
         rod = xi[: self.rank]
         return 0.5 * self.mass * self.length**2 * (rod @ rod), self.mass * self.gravity * self.length * q[-1]
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         return jnp.einsum("iab,b->ai", -rotation_basis(self.dimension), q)
 
@@ -133,7 +130,7 @@ class NSpherePendulum(System):
 
     def invariants(self) -> dict[str, Invariant]:
         return {
-            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
+            "energy": Invariant(self.total_energy, "exact"),
             "length of gamma": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact", ("frame",)),
             "horizontal momentum squared": Invariant(self.horizontal_momentum, "exact"),
         }

@@ -8,10 +8,11 @@ from jax import Array
 
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 
 
-class SphericalPendulumAngles(System):
+class SphericalPendulumAngles(Natural):
     """A bob on a massless rod, in spherical coordinates: for comparison, with a pole where the rod is vertical.
 
     Coordinates (theta, phi): angle from the downward vertical, azimuth. No constraint; quasi-velocities (theta', phi').
@@ -34,10 +35,6 @@ class SphericalPendulumAngles(System):
         speed = xi[0] ** 2 + (jnp.sin(q[0]) * xi[1]) ** 2
         return 0.5 * self.mass * self.length**2 * speed, -self.mass * self.gravity * self.length * jnp.cos(q[0])
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         return jnp.eye(2)
 
@@ -46,7 +43,7 @@ class SphericalPendulumAngles(System):
             return self.mass * (self.length * jnp.sin(q[0])) ** 2 * xi[1]
 
         return {
-            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "bounded"),
+            "energy": Invariant(self.total_energy, "bounded"),
             "vertical momentum": Invariant(vertical_momentum, "exact"),
         }
 

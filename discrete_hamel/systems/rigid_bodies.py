@@ -10,6 +10,7 @@ from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SO3
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
 
@@ -108,7 +109,7 @@ class RigidBody(System):
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0), "xi": (0.1, 1.0, 0.1), "h": 0.05}
 
 
-class HeavyTop(System):
+class HeavyTop(Natural):
     """A rigid body that turns about a fixed point under gravity.
 
     Coordinates: the rotation matrix R (body to space), row by row. Quasi-velocities: body angular velocity omega.
@@ -132,10 +133,6 @@ class HeavyTop(System):
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         return 0.5 * xi @ inertia_matrix(self.inertia) @ xi, jnp.asarray(self.weight) @ q[6:]
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         return body_frame(q)
 
@@ -147,7 +144,7 @@ class HeavyTop(System):
 
     def invariants(self) -> dict[str, Invariant]:
         return {
-            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
+            "energy": Invariant(self.total_energy, "exact"),
             "vertical momentum": Invariant(lambda q, xi: q[6:] @ inertia_matrix(self.inertia) @ xi, "exact"),
             "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
@@ -170,7 +167,7 @@ class HeavyTop(System):
         return {"q": (1.0, 0, 0, 0, c, -s, 0, s, c), "xi": (0.0, 0.0, 12.0), "h": 0.01}
 
 
-class LagrangeTop(System):
+class LagrangeTop(Natural):
     """A heavy symmetric top with a fixed point on its axis.
 
     Coordinates: the rotation matrix R (body to space), row by row; the top's axis is the third body axis.
@@ -202,10 +199,6 @@ class LagrangeTop(System):
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         return 0.5 * xi @ self.momentum(xi), self.mass * self.gravity * self.distance * q[8]
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         return body_frame(q)
 
@@ -217,7 +210,7 @@ class LagrangeTop(System):
 
     def invariants(self) -> dict[str, Invariant]:
         return {
-            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
+            "energy": Invariant(self.total_energy, "exact"),
             "vertical momentum": Invariant(lambda q, xi: q[6:] @ self.momentum(xi), "exact"),
             "spin": Invariant(lambda q, xi: xi[2], "exact"),
             "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),

@@ -7,8 +7,9 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
-from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.sleighs import body_fields, motions_of_plane, platform
 
@@ -43,7 +44,7 @@ def sliding_outline(q: ArrayLike) -> list[np.ndarray]:
     return [*platform(theta, x, y), outlines.planar(theta, x, y, square).view(outlines.Load)]
 
 
-class SleighOscillator(System):
+class SleighOscillator(Natural):
     """A balanced sleigh with a mass on a spring that slides along the line of the blade.
 
     Coordinates (r, theta, x, y): place of the mass ahead of the contact point, heading, contact point. Quasi-velocities
@@ -71,15 +72,11 @@ class SleighOscillator(System):
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         return sliding_energies(self, q[0], *xi)
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         return sliding_fields(self, q[1])
 
     def invariants(self) -> dict[str, Invariant]:
-        return {"energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "bounded")}
+        return {"energy": Invariant(self.total_energy, "bounded")}
 
     def symmetries(self) -> dict[str, Callable]:
         return motions_of_plane(before=1)
@@ -96,7 +93,7 @@ class SleighOscillator(System):
         return {"q": (0.0, 0.0, 0.0, 0.0), "xi": (0.8, 0.3, 0.5), "h": 0.05}
 
 
-class SleighOscillatorScaledFrame(System):
+class SleighOscillatorScaledFrame(Natural):
     """The sleigh with a sliding mass in the frame that removes r' from the momentum equation.
 
     Coordinates and parameters as for `SleighOscillator`. Quasi-velocities (r', xi1, Omega2, Omega3) with
@@ -125,15 +122,11 @@ class SleighOscillatorScaledFrame(System):
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         return sliding_energies(self, q[0], xi[0], self.scale(q[0]) * xi[1], xi[2], xi[3])
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         return sliding_fields(self, q[1]) @ jnp.diag(jnp.stack([1.0, self.scale(q[0]), 1.0, 1.0]))
 
     def invariants(self) -> dict[str, Invariant]:
-        return {"energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "bounded")}
+        return {"energy": Invariant(self.total_energy, "bounded")}
 
     def symmetries(self) -> dict[str, Callable]:
         return motions_of_plane(before=1)

@@ -10,6 +10,7 @@ from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SO3, adapted_basis, adapted_structure
+from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.rigid_bodies import (
     RigidBody,
@@ -95,7 +96,7 @@ class Suslov(System):
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0), "xi": (0.8, -0.9), "h": 0.05}
 
 
-class HeavySuslov(System):
+class HeavySuslov(Natural):
     """Suslov's body under gravity.
 
     Coordinates and quasi-velocities as for `Suslov`. `weight` is m g times the vector, in the body, from the fixed
@@ -124,10 +125,6 @@ class HeavySuslov(System):
         omega = self.omega(xi)
         return 0.5 * omega @ inertia_matrix(self.inertia) @ omega, jnp.asarray(self.weight) @ q[6:]
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        kinetic, potential = self._energies(q, xi)
-        return kinetic - potential
-
     def frame(self, q: Array) -> Array:
         return body_frame(q) @ adapted_basis(self.axis)
 
@@ -139,7 +136,7 @@ class HeavySuslov(System):
 
     def invariants(self) -> dict[str, Invariant]:
         return {
-            "energy": Invariant(lambda q, xi: jnp.add(*self._energies(q, xi)), "exact"),
+            "energy": Invariant(self.total_energy, "exact"),
             "trace of R^T R": Invariant(orthogonality, "exact", ("frame",)),
         }
 

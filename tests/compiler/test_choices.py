@@ -60,6 +60,7 @@ FUNCTIONS = {
     "piecewise": lambda x: jnp.piecewise(x, [x < 0, x < 0.3], [0.0, lambda x: x, lambda x: x * x]),
     "select": lambda x: jnp.select([x < 0, x < 0.3], [x, x * x], 0.1),
     "argmax": lambda x: TABLE[jnp.argmax(jnp.array([x, 0.1, -x]))],
+    "counted twice, and taken off": lambda x: 1 - (x > 0.2) - 1.0 * (x > 0.2),
     "custom_jvp": cube,
     "solve": lambda x: jnp.linalg.solve(matrix(x), jnp.array([1.0, x, 2.0]))[0],
     "inv": lambda x: jnp.linalg.inv(matrix(x))[0, 1],

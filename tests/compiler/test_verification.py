@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
+from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.native import circular
 from discrete_hamel.compiler.reading import movements
 from discrete_hamel.compiler.step import verification
@@ -88,3 +89,10 @@ def test_every_kind_of_step_is_checked(scheme, monkeypatch):
 def test_no_size_and_no_rest_is_taken_for_a_difference(size):
     run = dh.simulate(system(), **{**DATA, "q": size * DATA["q"], "xi": 0 * DATA["xi"], "steps": 3})
     assert "differs" not in run.report.reason
+
+
+def test_a_comparison_counts_as_a_number():
+    """Slopes of choices add up: NumPy's True + True is True."""
+    graph = Graph()
+    less = graph.binary("lt", graph.input("x", 1.0), graph.const(2.0))
+    assert verification.evaluated(graph, [graph.add(less, less), graph.neg(less)], {0: 1.0}).tolist() == [2.0, -1.0]

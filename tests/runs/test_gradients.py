@@ -1,5 +1,9 @@
 """Derivatives through simulate by initial data, parameters and h, against differences and each other."""
 
+import os
+import subprocess
+import sys
+
 import cartesian
 import jax
 import jax.numpy as jnp
@@ -110,3 +114,35 @@ def test_gradient_of_the_reference_formulas():
     """The formalism itself is differentiable: d(energy)/d(xi) = M xi for the sleigh."""
     gradient = jax.grad(lambda xi: dh.energy(SLEIGH.system, SLEIGH.q, xi))(jnp.array(SLEIGH.xi))
     assert np.asarray(gradient) == pytest.approx(np.asarray(dh.momentum(SLEIGH.system, SLEIGH.q, SLEIGH.xi))[:2])
+
+
+WITHOUT_COORDINATES = """
+import sys, warnings
+import jax, jax.numpy as jnp
+import discrete_hamel as dh
+
+warnings.simplefilter("ignore")
+for name in ("EulerPoincare", "EulerPoincareSuslov", "ReducedSuslov"):
+    system = getattr(dh.systems, name)()
+    data = system.sample()
+
+    def end(xi, h):
+        traj = dh.simulate(system, q=data["q"], xi=xi, h=h, steps=4)
+        return jnp.sum(traj.xi[-1] ** 2) + jnp.sum(jnp.sin(traj.p[-1])) + traj.energy[-1]
+
+    slopes = jax.grad(end, (0, 1))(jnp.asarray(data["xi"]), jnp.asarray(0.05))
+    print(*(slope.dtype for slope in slopes), *slopes[0].tolist(), float(slopes[1]))
+"""
+
+
+def test_without_coordinates_and_in_single_precision_there_are_gradients_too():
+    """The same as in double precision, to single precision's round-off."""
+    lines = []
+    for double in ("1", "0"):
+        environment = os.environ | {"JAX_ENABLE_X64": double}
+        command = [sys.executable, "-c", WITHOUT_COORDINATES]
+        out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        lines.append([line.split() for line in out.stdout.splitlines()])
+    for double, single in zip(*lines, strict=True):
+        assert (double[:2], single[:2]) == (["float64"] * 2, ["float32"] * 2)
+        assert np.array(single[2:], float) == pytest.approx(np.array(double[2:], float), rel=1e-4, abs=1e-4)

@@ -46,10 +46,11 @@ def secular(t, values):
 
 def test_all_systems_are_listed():
     package = import_module("discrete_hamel.systems")
+    listed = {*dh.systems.__all__, *dh.systems.garage.__all__}  # test_garage.py looks at the latter
     for module in pkgutil.iter_modules(package.__path__):
         for name, value in vars(import_module(f"discrete_hamel.systems.{module.name}")).items():
             if inspect.isclass(value) and issubclass(value, dh.System) and hasattr(value, "sample"):
-                assert name in dh.systems.__all__, f"{name} of systems/{module.name}.py is not in dh.systems"
+                assert name in listed, f"{name} of systems/{module.name}.py is not in dh.systems"
     assert list(dh.systems.__all__) == sorted(dh.systems.__all__)
 
 

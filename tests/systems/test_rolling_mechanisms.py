@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from multipliers import accelerations, motion
+from whipple import TABLE, eigenvalues_at
 
 import discrete_hamel as dh
 
@@ -83,18 +84,12 @@ def eigenvalues(system, speed):
     return np.linalg.eigvals(np.block([[np.zeros((2, 2)), np.eye(2)], [by_place, by_rate]]))
 
 
-@pytest.mark.parametrize(
-    ("speed", "found"),
-    [
-        (0.0, (-3.13164324790656, 3.13164324790656, -5.53094371765393, 5.53094371765393)),
-        (5.0, (-14.07838969279822, -0.32286642900409, -0.77534188219585 + 4.46486771378823j)),
-    ],
-)
-def test_the_bicycles_eigenvalues_are_the_benchmarks(whipple, speed, found):
-    """[Meijaard et al. 2007] table 2."""
-    values = eigenvalues(whipple, speed)
-    for value in found:
-        assert np.min(np.abs(values - value)) < 1e-10
+def test_the_bicycles_eigenvalues_are_the_benchmarks(whipple):
+    """[Meijaard et al. 2007] table 2; by hand and from constraints in test_bicycle.py."""
+    for speed in (0, *TABLE):
+        values = eigenvalues(whipple, float(speed))
+        for value in eigenvalues_at(speed):
+            assert np.min(np.abs(values - value)) < 1e-10 * max(1.0, abs(value))
 
 
 def test_the_bicycles_weave_and_capsize_speeds_are_the_benchmarks(whipple):

@@ -6,7 +6,7 @@ An iteration ends with a correction whose square is round-off, so that d is far 
 not, the step is not trusted, and the plain path takes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -16,8 +16,10 @@ from jax import Array
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, lowered
 from discrete_hamel.compiler.simplifying.identities import angles_in
-from discrete_hamel.compiler.simplifying.reduction import TERMS, in_the_others, polynomial
+from discrete_hamel.compiler.simplifying.reduction import TERMS, Polynomial, in_the_others, polynomial
 from discrete_hamel.compiler.step.roots import Root
+
+UNLIKE = 1e-3  # a share by which the sample values of equal nodes do not differ
 
 
 def near(dtype: np.dtype | type) -> float:
@@ -37,13 +39,14 @@ def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
     if root.linear:
         return []  # one iteration, from wherever the guess is
     unknowns = [*root.unknowns, *(unknown for unknown, _ in root.formulas)]
-    moving = [a for a in angles_in(graph, outputs) if a in dependent(graph, [a], unknowns)]
-    seen = [a for a in angles_in(graph, root.correction) if a in dependent(graph, [a], root.unknowns)]
-    found = []
+    moving = _changing(graph, angles_in(graph, outputs), unknowns)
+    seen = _changing(graph, angles_in(graph, root.correction), root.unknowns)
+    found: list[Angle] = []
+    multiplied_out: dict[int, Polynomial | None] = {}
     fewer_unknowns = in_the_others(graph, root.formulas)
     for here in moving:
         (fewer,) = graph.substitute([here], fewer_unknowns)
-        same = next((a for a in seen if _equal(graph, a, fewer)), None)
+        same = next((a for a in seen if _equal(graph, a, fewer, multiplied_out)), None)
         if same is not None:
             found.append(Angle(*((a, graph.unary("sin", a), graph.unary("cos", a)) for a in (same, here))))
     return found
@@ -68,6 +71,15 @@ def turned(
     return values, trusted
 
 
-def _equal(graph: Graph, a: int, b: int) -> bool:
-    """Whether two nodes differ by nothing when multiplied out."""
-    return a == b or polynomial(graph, graph.sub(a, b), TERMS) == {}
+def _changing(graph: Graph, angles: Iterable[int], unknowns: list[int]) -> list[int]:
+    angles = list(angles)
+    changing = dependent(graph, angles, unknowns)
+    return [a for a in angles if a in changing]
+
+
+def _equal(graph: Graph, a: int, b: int, known: dict[int, Polynomial | None]) -> bool:
+    """Whether two nodes differ by nothing when multiplied out; `known` are nodes that have been."""
+    x, y = graph.samples[a], graph.samples[b]
+    if abs(x - y) > UNLIKE * (abs(x) + abs(y)):
+        return False
+    return a == b or polynomial(graph, graph.sub(a, b), TERMS, known) == {}

@@ -37,6 +37,9 @@ NUMBERS: dict[str, Callable] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": np.divide, "neg": operator.neg,
     "select": lambda truth, a, b: a if truth != 0 else b,
     **{name: entry[0] for name, entry in (*UNARY.items(), *BINARY.items())},
+    # Of two comparisons NumPy's sum is a truth, and of one it has no negative.
+    "lt": lambda a, b: float(a < b), "le": lambda a, b: float(a <= b), "eq": lambda a, b: float(a == b),
+    "gt": lambda a, b: float(a > b), "ge": lambda a, b: float(a >= b), "ne": lambda a, b: float(a != b),
 }  # fmt: skip
 QUICK: dict[str, int | bool] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 

@@ -1,7 +1,7 @@
 """Mechanisms: bodies, joints and wheels, in a roboticist's words, as a System like any other."""
 
 from discrete_hamel.systems.mechanisms.assembly import Body, mechanism
-from discrete_hamel.systems.mechanisms.contacts import Blade, Pin, RollingBall, Wheel
+from discrete_hamel.systems.mechanisms.contacts import Blade, Gear, OmniWheel, Pin, RollingBall, Wheel
 from discrete_hamel.systems.mechanisms.joints import (
     Ball,
     BallByMatrix,
@@ -17,11 +17,15 @@ from discrete_hamel.systems.mechanisms.mjcf import from_mjcf
 from discrete_hamel.systems.mechanisms.placing import initial
 from discrete_hamel.systems.mechanisms.rolling import RollingMechanism
 from discrete_hamel.systems.mechanisms.solids import Box, Cylinder, Hoop, Rod, Shell, Sphere
+from discrete_hamel.systems.mechanisms.surfaces import BallOnSphere, BallOnSurface, WheelOnSphere
 from discrete_hamel.systems.mechanisms.tree import Mechanism
+from discrete_hamel.systems.mechanisms.urdf import from_urdf
 
 __all__ = [
     "Ball",
     "BallByMatrix",
+    "BallOnSphere",
+    "BallOnSurface",
     "Blade",
     "Body",
     "Box",
@@ -29,9 +33,11 @@ __all__ = [
     "Fixed",
     "Free",
     "FreeByMatrix",
+    "Gear",
     "Hinge",
     "Hoop",
     "Mechanism",
+    "OmniWheel",
     "Pin",
     "Planar",
     "Rod",
@@ -42,7 +48,9 @@ __all__ = [
     "Sphere",
     "Universal",
     "Wheel",
+    "WheelOnSphere",
     "from_mjcf",
+    "from_urdf",
     "initial",
     "mechanism",
 ]

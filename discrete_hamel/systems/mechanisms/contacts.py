@@ -10,9 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems.mechanisms.rotations import Motion
+
+if TYPE_CHECKING:
+    from discrete_hamel.systems.mechanisms.tree import Mechanism
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -25,10 +28,19 @@ class Contact(Pytree):
 
     words: ClassVar[tuple[str, ...]] = ()
     gap_count: ClassVar[int] = 0
+    unit: ClassVar[str] = "m/s"  # of the slips
+    bears: ClassVar[bool] = False  # whether its first gap is a height above the ground, less what does not depend on z
 
     def bodies(self) -> tuple[str, ...]:
         """The names of the bodies."""
         return (self.on,)
+
+    def seen(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:  # Gear looks at them
+        """What gaps and slips are told: the motions of the bodies."""
+        return [motion.of(tree.names.index(name)) for name in self.bodies()]
+
+    def check(self, *motions: Motion) -> None:
+        """Refuse what cannot be, with a sentence, where things touch."""
 
     def gaps(self, *motions: Motion) -> Array:
         """Distances, m, which are zero: lengths at which things touch."""
@@ -54,8 +66,9 @@ class Wheel(Contact):
     tyre: Array | float = 0.0  # m, radius of the tyre
     axle: str = "y"
 
-    words = ("along", "across", "up")
+    words: ClassVar[tuple[str, ...]] = ("along", "across", "up")
     gap_count = 1
+    bears = True
 
     def gaps(self, *motions: Motion) -> Array:
         (wheel,) = motions
@@ -75,6 +88,26 @@ class Wheel(Contact):
         return axle, jnp.sqrt(axle[0] ** 2 + axle[1] ** 2)
 
 
+class OmniWheel(Wheel):
+    """A wheel with rollers on its rim, on the plane z = 0: it holds along one line only, and rolls freely across it.
+
+    What is held is the velocity along the axis of the roller that touches the ground. These axes make the angle
+    `rollers` with the axle: pi / 2 is an omnidirectional wheel, pi / 4 and -pi / 4 are Mecanum wheels.
+    """
+
+    on: str
+    radius: Array | float  # m
+    rollers: Array | float = float(np.pi / 2)  # rad, of the rollers' axes against the axle
+    tyre: Array | float = 0.0  # m, radius of the tyre
+    axle: str = "y"
+
+    words = ("along its roller", "up")
+
+    def slips(self, *motions: Motion) -> Array:
+        along, across, up = super().slips(*motions)
+        return jnp.stack([jnp.sin(self.rollers) * along + jnp.cos(self.rollers) * across, up])
+
+
 class RollingBall(Contact):
     """A ball that rolls on the plane z = 0 without slipping; it may pivot. The body's origin is its middle."""
 
@@ -83,6 +116,7 @@ class RollingBall(Contact):
 
     words = ("in x", "in y", "up")
     gap_count = 1
+    bears = True
 
     def gaps(self, *motions: Motion) -> Array:
         (ball,) = motions
@@ -131,6 +165,39 @@ class Pin(Contact):
     def slips(self, *motions: Motion) -> Array:
         one, other = motions
         return velocity_at(one, jnp.asarray(self.at)) - velocity_at(other, jnp.asarray(self.there))
+
+
+class Gear(Contact):
+    """Two joints that turn, or slide, together: q_on = ratio q_to + shift, as meshing wheels, racks and pulleys do.
+
+    `ratio` is negative where they turn against one another, and in m/rad between a slide and a hinge. The joints are
+    those of the bodies named, each with one axis. Rows that do not change are kept to round-off.
+    """
+
+    on: str
+    to: str
+    ratio: Scalar = 1.0
+    shift: Scalar = 0.0  # rad or m
+
+    words = ("gear",)
+    gap_count = 1
+    unit = ""
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.on, self.to)
+
+    def seen(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:
+        """The motion of each joint along its axis: its coordinate as place, its rate as speed."""
+        places = [tree.place_of(name) for name in self.bodies()]
+        return [Motion(jnp.eye(1), q[i : i + 1], jnp.zeros(1), xi[k : k + 1]) for i, k in places]
+
+    def gaps(self, *motions: Motion) -> Array:
+        one, other = motions
+        return one.place - self.ratio * other.place - self.shift
+
+    def slips(self, *motions: Motion) -> Array:
+        one, other = motions
+        return one.speed - self.ratio * other.speed
 
 
 def velocity_at(body: Motion, point: Array) -> Array:

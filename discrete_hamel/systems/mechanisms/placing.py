@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discrete_hamel.systems.mechanisms.tree import Mechanism
 
 CLOSED = 1e-11  # m: gaps that are none
+NEGLIGIBLE = 1e-7  # share of the steepest slope
 HELD = 1e-9  # share of the rates given by which they may be missed
 
 
@@ -89,16 +90,22 @@ def _misses(held: Any, q: Array) -> tuple[Array, Array]:
 
 
 def together(held: Any, q: np.ndarray, fixed: tuple[int, ...] = ()) -> np.ndarray:
-    """The place near q where everything touches, by Gauss' and Newton's iteration; some coordinates stay."""
+    """The place near q where everything touches, by Gauss' and Newton's iteration; some coordinates stay.
+
+    Rotations become rotations first: gaps that are closed by the joints alone are so for these only, and off them would
+    pull where there is nothing to pull.
+    """
     moving = np.setdiff1d(np.arange(len(q)), np.array(fixed, int))
+    gaps = len(held.gap_slips()) if hasattr(held, "rows") else 0
     miss = np.zeros(0)
-    for _ in range(50):
-        miss, slope = (np.asarray(a) for a in _misses(held, jnp.asarray(q)))
-        if not miss.size or np.max(np.abs(miss)) < 1e-14:
-            return q
-        q = q.copy()
-        q[moving] -= np.linalg.lstsq(slope[:, moving], miss, rcond=1e-9)[0]
-    if np.max(np.abs(miss)) < CLOSED:
+    for first in (gaps, 0):
+        for _ in range(50):
+            miss, slope = (np.asarray(a)[first:] for a in _misses(held, jnp.asarray(q)))
+            if not miss.size or np.max(np.abs(miss)) < 1e-14:
+                break
+            q = q.copy()
+            q[moving] -= np.linalg.lstsq(slope[:, moving], miss, rcond=NEGLIGIBLE)[0]
+    if not miss.size or np.max(np.abs(miss)) < CLOSED:
         return q
     worst = int(np.argmax(np.abs(miss)))
     labels = [held.labels()[slip] for slip in held.gap_slips()] if hasattr(held, "rows") else []

@@ -14,7 +14,6 @@ from discrete_hamel.mechanics.constructors import FromConstraints
 from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems.mechanisms.contacts import Contact
 from discrete_hamel.systems.mechanisms.placing import together
-from discrete_hamel.systems.mechanisms.rotations import Motion
 from discrete_hamel.systems.mechanisms.tree import Mechanism
 
 DEPENDENT = 1e-8  # share of a row below which others say the same
@@ -56,8 +55,9 @@ class Held(Pytree):
 
     def slips(self, q: Array, v: Array) -> Array:
         """All slips, linear in v."""
-        motion = self.tree.motion(*self.state(q, v))
-        return jnp.concatenate([contact.slips(*self._of(motion, contact)) for contact in self.contacts])
+        whole, xi = self.state(q, v)
+        motion = self.tree.motion(whole, xi)
+        return jnp.concatenate([one.slips(*one.seen(self.tree, whole, xi, motion)) for one in self.contacts])
 
     def rows(self, q: Array) -> Array:
         """A(q): the slips that are independent, and the rates of what redundant coordinates satisfy."""
@@ -79,12 +79,10 @@ class Held(Pytree):
         return jnp.concatenate([self._gaps(whole), self.tree.holonomic(whole)])
 
     def _gaps(self, whole: Array) -> Array:
-        motion = self.tree.motion(whole, jnp.zeros(self.tree.rank))
-        found = [contact.gaps(*self._of(motion, contact)) for contact in self.contacts]
+        still = jnp.zeros(self.tree.rank)
+        motion = self.tree.motion(whole, still)
+        found = [one.gaps(*one.seen(self.tree, whole, still, motion)) for one in self.contacts]
         return jnp.concatenate([jnp.zeros(0), *found])
-
-    def _of(self, motion: Motion, contact: Contact) -> list[Motion]:
-        return [motion.of(self.tree.names.index(name)) for name in contact.bodies()]
 
     def labels(self) -> list[str]:
         """What each slip is, in words."""
@@ -137,7 +135,8 @@ class RollingMechanism(FromConstraints):
 
     @property
     def units(self) -> dict[str, str]:  # type: ignore[override]
-        labels = {f"slip of {label}": "m/s" for label in self.params.labels()}
+        of_each = [one.unit for one in self.params.contacts for _ in one.words]
+        labels = {f"slip of {label}": unit for label, unit in zip(self.params.labels(), of_each, strict=True) if unit}
         own = self.tree.units
         rates = {f"{name}'": "1/s" if own[name] == "1" else f"{own[name]}/s" for name in self.coordinates}
         return rates | own | labels
@@ -174,16 +173,23 @@ class RollingMechanism(FromConstraints):
 _whole = jax.jit(Held.whole)
 
 
+# What the constructor is given. Each is traced once for a mechanism, and read again from there: a first call asks for
+# A(q) some sixty times, and to go through all bodies takes a tenth of a second.
+
+
+@jax.jit
 def lagrangian(q: Array, v: Array, held: Held) -> Array:
     """L(q, v), for the constructor."""
     return held.lagrangian(q, v)
 
 
+@jax.jit
 def one_forms(q: Array, held: Held) -> Array:
     """A(q), for the constructor."""
     return held.rows(q)
 
 
+@jax.jit
 def force(q: Array, v: Array, held: Held) -> Array:
     """f(q, v), for the constructor."""
     return held.force(q, v)
@@ -191,13 +197,17 @@ def force(q: Array, v: Array, held: Held) -> Array:
 
 def held(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
     """The system of a tree and what holds it, by the slips that are independent where things touch."""
-    contacts = tuple(sorted(contacts, key=lambda contact: contact.gap_count != 1))  # what can bear a free body first
-    height = _free_height(tree) if any(contact.gap_count == 1 for contact in contacts[:1]) else None
+    contacts = tuple(sorted(contacts, key=lambda contact: not contact.bears))
+    height = _free_height(tree) if any(contact.bears for contact in contacts[:1]) else None
     bare = Held(tree, contacts, height=height)
     at_rest = np.delete(tree.rest(), [] if height is None else [height])
     samples = [
         together(bare, at_rest + (0.2 * np.random.default_rng(k).normal(size=len(at_rest)))) for k in range(SAMPLES)
     ]
+    whole = bare.whole(jnp.asarray(samples[0]))
+    still = jnp.zeros(tree.rank)
+    for contact in contacts:
+        contact.check(*contact.seen(tree, whole, still, tree.motion(whole, still)))
     gap_slips = bare.gap_slips()
     forms = [np.asarray(_all_rows(bare, q)) for q in samples]
     kept = _independent(forms, len(bare.labels()))

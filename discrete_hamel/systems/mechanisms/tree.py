@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines
@@ -112,6 +113,16 @@ class Mechanism(System):
             q = q_ends[bodies][:, None] - len(joint.coordinates) + np.arange(len(joint.coordinates))
             xi = xi_ends[bodies][:, None] - len(joint.velocities) + np.arange(len(joint.velocities))
             yield Group(joint, own, turned, bodies, q, xi)
+
+    def place_of(self, name: str) -> tuple[int, int]:
+        """Where the coordinate and the rate of a body's joint, one of one axis, stand in q and xi."""
+        body = self.names.index(name)
+        if len(self.joints[body].coordinates) != 1:
+            raise InputError(
+                f"the joint of {name!r} is a {self.joints[body].__name__}: a gear needs one with one axis."
+            )
+        before = self.joints[: body + 1]
+        return sum(len(joint.coordinates) for joint in before) - 1, sum(len(joint.velocities) for joint in before) - 1
 
     # Kinematics.
 
