@@ -66,10 +66,13 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "analysis.motion.least_compulsion": ("compulsion", "gibbs_appell"),
         "analysis.motion.properties": ("properties",),
         "analysis.motion.variations": ("action", "action_variation", "transpositional_defect"),
+        "analysis.motion.discrete_noether": ("discrete_noether",),
         "analysis": (
             "audit", "compare", "crossings", "section", "lyapunov_exponents",
             "relative_equilibrium", "spectrum", "threshold", "branch", "family", "structural_stability",
             "reduced", "hidden_momenta", "flatness",
+            "reduce", "coefficients", "on_shapes", "shape_of", "reconstruct",
+            "relative_periodic_orbit", "return_map", "rotation_number", "evoke",
             "bracket_matrix", "jacobiator", "integrable",
             "divergence", "keeps_measure", "measure_condition", "transported_density", "volume_change",
         ),

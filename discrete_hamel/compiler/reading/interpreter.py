@@ -142,7 +142,7 @@ TABLE: dict[str, Callable] = {
     "or": lambda p, a, b: a | b,
     "not": lambda p, a: ~a,
     "clamp": lambda p, low, a, high: np.minimum(np.maximum(a, low), high),
-    "convert_element_type": lambda p, a: a,
+    "convert_element_type": lambda p, a: a if np.issubdtype(p["new_dtype"], np.complexfloating) else a.real,
     "iota": _iota,
     "select_n": _select,
     "dot_general": _dot,
