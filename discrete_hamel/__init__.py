@@ -22,12 +22,15 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     "what moves": {
         "mechanics.system": ("System", "Invariant"),
         "mechanics.constructors": ("from_quasivelocities", "from_velocities", "from_constraints"),
-        "mechanics.nonlinear": ("NonlinearSystem", "nonlinear", "from_nonlinear_constraints"),
+        "mechanics.nonlinear": ("NonlinearSystem", "nonlinear"),
+        "systems.implicit_constraints": ("from_nonlinear_constraints",),
         "systems.transformations.as_linear": ("as_linear", "linear_in_velocities"),
         "systems.mass_points": ("from_points",),
+        "systems.holonomic": ("from_holonomic",),
         "systems.transformations.forces": ("forced", "damped", "magnetic", "controlled"),
         "systems.transformations.prescribed": ("prescribe", "timed"),
         "systems.transformations.potential_and_frame": ("with_potential", "in_frame"),
+        "systems.transformations.with_constraints": ("with_constraints",),
     },
     "its equations": {
         "mechanics.hamel": (
@@ -60,12 +63,17 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "what a motion keeps, and whether it is stable": {
         "analysis.motion.energy_balance": ("power", "work", "moving_energy"),
+        "analysis.motion.linearise": ("linearise",),
+        "analysis.motion.least_compulsion": ("compulsion", "gibbs_appell"),
         "analysis.motion.properties": ("properties",),
         "analysis.motion.variations": ("action", "action_variation", "transpositional_defect"),
+        "analysis.motion.discrete_noether": ("discrete_noether",),
         "analysis": (
             "audit", "compare", "crossings", "section", "lyapunov_exponents",
             "relative_equilibrium", "spectrum", "threshold", "branch", "family", "structural_stability",
             "reduced", "hidden_momenta", "flatness",
+            "reduce", "coefficients", "on_shapes", "shape_of", "reconstruct",
+            "relative_periodic_orbit", "return_map", "rotation_number", "evoke",
             "bracket_matrix", "jacobiator", "integrable",
             "divergence", "keeps_measure", "measure_condition", "transported_density", "volume_change",
         ),

@@ -18,9 +18,11 @@ from discrete_hamel.analysis import (
     audit,
     bracket_matrix,
     branch,
+    coefficients,
     compare,
     crossings,
     divergence,
+    evoke,
     family,
     flatness,
     hidden_momenta,
@@ -29,17 +31,27 @@ from discrete_hamel.analysis import (
     keeps_measure,
     lyapunov_exponents,
     measure_condition,
+    on_shapes,
+    reconstruct,
+    reduce,
     reduced,
     relative_equilibrium,
+    relative_periodic_orbit,
+    return_map,
+    rotation_number,
     section,
+    shape_of,
     spectrum,
     structural_stability,
     threshold,
     transported_density,
     volume_change,
 )
+from discrete_hamel.analysis.motion.discrete_noether import discrete_noether
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
+from discrete_hamel.analysis.motion.least_compulsion import compulsion, gibbs_appell
+from discrete_hamel.analysis.motion.linearise import linearise
 from discrete_hamel.analysis.motion.properties import properties
 from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
@@ -60,7 +72,7 @@ from discrete_hamel.mechanics.hamel import (
     velocities,
 )
 from discrete_hamel.mechanics.manifold import project
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem, from_nonlinear_constraints, nonlinear
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem, nonlinear
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.runs.ensemble import Reduction, ensemble
 from discrete_hamel.runs.simulation import simulate
@@ -78,11 +90,14 @@ from discrete_hamel.schemes.runge_kutta import RungeKutta4
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
 from discrete_hamel.systems import groups, mechanisms
+from discrete_hamel.systems.holonomic import from_holonomic
+from discrete_hamel.systems.implicit_constraints import from_nonlinear_constraints
 from discrete_hamel.systems.mass_points import from_points
 from discrete_hamel.systems.transformations.as_linear import as_linear, linear_in_velocities
 from discrete_hamel.systems.transformations.forces import controlled, damped, forced, magnetic
 from discrete_hamel.systems.transformations.potential_and_frame import in_frame, with_potential
 from discrete_hamel.systems.transformations.prescribed import prescribe, timed
+from discrete_hamel.systems.transformations.with_constraints import with_constraints
 
 THEMES: Mapping[str, Mapping[str, tuple[str, ...]]]
 MODULES: Mapping[str, str]
@@ -99,6 +114,7 @@ __all__ = [
     "as_linear",
     "linear_in_velocities",
     "from_points",
+    "from_holonomic",
     "forced",
     "damped",
     "magnetic",
@@ -107,6 +123,7 @@ __all__ = [
     "timed",
     "with_potential",
     "in_frame",
+    "with_constraints",
     "structure",
     "momentum",
     "hamel_force",
@@ -150,10 +167,14 @@ __all__ = [
     "power",
     "work",
     "moving_energy",
+    "linearise",
+    "compulsion",
+    "gibbs_appell",
     "properties",
     "action",
     "action_variation",
     "transpositional_defect",
+    "discrete_noether",
     "audit",
     "compare",
     "crossings",
@@ -168,6 +189,15 @@ __all__ = [
     "reduced",
     "hidden_momenta",
     "flatness",
+    "reduce",
+    "coefficients",
+    "on_shapes",
+    "shape_of",
+    "reconstruct",
+    "relative_periodic_orbit",
+    "return_map",
+    "rotation_number",
+    "evoke",
     "bracket_matrix",
     "jacobiator",
     "integrable",

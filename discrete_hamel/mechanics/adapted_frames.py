@@ -9,7 +9,7 @@ velocities as xi^D has them solved for instead: a Graph for coordinates, else th
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -169,14 +169,22 @@ def wanted(one_forms: np.ndarray, b: np.ndarray, free: Any, coordinates: Sequenc
             )
         _refuse_unsolvable(free, one_forms, [f"row {j} of free(q)" for j in range(size - k)])
         return Stacked(tuple(range(size - k)))
+    graph = named(free, k, size, coordinates)
+    names = [f"the velocity of {coordinates[i] if i < len(coordinates) else f'q[{i}]'}" for i in graph.free]
+    _refuse_unsolvable(np.eye(size)[list(graph.free)], one_forms, names)
+    return graph
+
+
+def named(free: Iterable[str | int] | Callable, k: int, size: int, coordinates: Sequence[str]) -> Graph | Stacked:
+    """The same without a look at numbers, which jax may trace: of R(q) `Stacked`, of names or indices their Graph."""
+    if callable(free):
+        return Stacked(tuple(range(size - k)))
     chosen = tuple(_index(one, size, coordinates) for one in free)
     if len(set(chosen)) != len(chosen) or len(chosen) != size - k:
         raise InputError(
             f"free = {tuple(free)} must name {size - k} different coordinates: {size} coordinates with {k} constraints "
             f"leave {size - k} velocities free."
         )
-    names = [f"the velocity of {coordinates[i] if i < len(coordinates) else f'q[{i}]'}" for i in chosen]
-    _refuse_unsolvable(np.eye(size)[list(chosen)], one_forms, names)
     return Graph(chosen, tuple(i for i in range(size) if i not in chosen))
 
 

@@ -7,7 +7,7 @@ picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do t
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
-from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes, wanted
+from discrete_hamel.mechanics.adapted_frames import Graph, adapted, named, probes, wanted
 from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, described
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System, Wrapper
@@ -99,8 +99,8 @@ def from_constraints(
     velocity of y per that of x when x turns back, while q, v and energy are as good as elsewhere. `system.frame_margin
     (q)` is how far from that it is, and changes its sign there. A node that lies there to 1e-8 ends the run with
     FrameDegenerates, as does any crossing in schemes that use E between nodes. `system.at(q)` makes the choice by hand,
-    which code that traces q (jit, grad, vmap over q) has to do first. Names, symmetries, invariants and shapes are
-    given as to `from_quasivelocities`.
+    which code that traces q (jit, grad, vmap over q) has to do first, unless `free` makes it. Names, symmetries,
+    invariants and shapes are given as to `from_quasivelocities`.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> skate = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]]))
@@ -201,6 +201,10 @@ class FromConstraints(DescribedSystem):
     choice: Any = None
     weights: Any = None
 
+    held_rows: ClassVar[
+        tuple[int, ...]
+    ] = ()  # the rows of A that are the rates of `positions`, which are kept at nodes
+
     @property
     def rank(self) -> int:
         if self.choice is None:
@@ -210,6 +214,14 @@ class FromConstraints(DescribedSystem):
     def one_forms(self, q: Array) -> Array:
         """A(q), k x N."""
         return jnp.asarray(_call(self.A_of, self.params, q))
+
+    def positions(self, q: Array) -> Array:  # noqa: ARG002
+        """g(q) whose independent rates are `held_rows` of A; none here: all rows are about velocities."""
+        return jnp.zeros(0)
+
+    def row_name(self, row: int) -> tuple[int, str]:
+        """A row of A as the user knows it: its number, and what it is of."""
+        return row, "A(q) v"
 
     def _wanted(self, q: Array) -> Array:
         return jnp.asarray(_call(self.free, self.params, q), float)
@@ -230,13 +242,18 @@ class FromConstraints(DescribedSystem):
     def at(self, q: Array) -> System:
         if self.choice is not None:
             return self
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
-            raise InputError(
-                "the frame of a system from constraints is chosen at a point, by numbers, and this q or a parameter is "
-                "traced by jax (jit, grad or vmap). Choose it first, outside: system = system.at(q0); and inside, "
-                "system.replace(params=...) has other parameters."
-            )
         q = jnp.asarray(q, float)
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
+            if self.free is None:
+                raise InputError(
+                    "the frame of a system from constraints is chosen at a point, by numbers, and this q or a "
+                    "parameter is traced by jax (jit, grad or vmap). Say which velocities are free, free=..., so that "
+                    "there is no choice; or choose first, outside: system = system.at(q0), and inside, "
+                    "system.replace(params=...) has other parameters."
+                )
+            k = jax.eval_shape(self.one_forms, q).shape[0]
+            choice = named(self.free, k, len(q), self.description.coordinates)
+            return self.replace(choice=choice, weights=_weights(jax.lax.stop_gradient(_inertias(self, q))))
         forms = np.asarray(_one_forms(self, probes(np.asarray(q))))
         shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
@@ -249,7 +266,7 @@ class FromConstraints(DescribedSystem):
         else:
             asked = np.asarray(self._wanted(q)) if callable(self.free) else self.free
             choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
-        return self.replace(choice=choice, weights=_weights(np.asarray(_inertias(self, q))))
+        return self.replace(choice=choice, weights=_weights(_inertias(self, q)))
 
     def in_velocities(self, q: Array, v: Array) -> Array:
         """L(q, v)."""
@@ -317,10 +334,11 @@ def _inertias(system: FromConstraints, q: Array) -> Array:
     return jax.vmap(along)(jnp.eye(len(q)))
 
 
-def _weights(inertias: np.ndarray) -> Array:
+def _weights(inertias: Array) -> Array:
     """G: the inertias, in which units cancel; for a coordinate that has none, the least of the others."""
-    good = np.isfinite(inertias) & (inertias > 0)
-    return jnp.asarray(np.where(good, inertias, np.min(inertias[good], initial=np.inf) if good.any() else 1.0))
+    good = jnp.isfinite(inertias) & (inertias > 0)
+    least = jnp.min(jnp.where(good, inertias, jnp.inf))
+    return jnp.where(good, inertias, jnp.where(jnp.isfinite(least), least, 1.0))
 
 
 def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:

@@ -16,7 +16,6 @@ from discrete_hamel._support.arrays import Coordinates, Float, Momenta, N, Quasi
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.newton import root
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 
 F = TypeVar("F", bound=Callable)
@@ -28,7 +27,7 @@ def _or(gibbs_appell_form: Callable) -> Callable[[F], F]:
     def decorated(formula: F) -> F:
         @wraps(formula)
         def chosen(system: System, *arguments: Any, **named: Any) -> Any:
-            if not isinstance(system, NonlinearSystem):
+            if not system.frameless:
                 return formula(system, *arguments, **named)
             named = {name: jnp.asarray(a, float) for name, a in named.items()}
             return gibbs_appell_form(system, *(jnp.asarray(a, float) for a in arguments), **named)
@@ -194,7 +193,7 @@ def nodal_velocity(system: System, q: Coordinates, p: Momenta, guess: Momenta | 
     [1.5, -0.3, 0.0]
     """
     q, p = jnp.asarray(q, float), jnp.asarray(p, float)
-    if isinstance(system, NonlinearSystem):
+    if system.frameless:
         return p  # z, which such a state holds in the place of p
     start = jnp.zeros_like(p) if guess is None else jnp.asarray(guess, float)
     xi, off = _nodal(system.at(q), q, p, start)

@@ -8,6 +8,8 @@ from jax.scipy.sparse.linalg import cg
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import floats
+from discrete_hamel.mechanics.constructors import constrained
+from discrete_hamel.mechanics.hamel import quasivelocities
 from discrete_hamel.mechanics.system import System
 
 ON_MANIFOLD = 1e-8  # how far off an initial q may be, as a relative error
@@ -25,21 +27,27 @@ def off_manifold(system: System, q: Array) -> Array:
     return jnp.max(jnp.abs(system.holonomic(q)), initial=0.0)
 
 
-def project(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Array, Array]:
+def project(
+    system: System, q: Coordinates, xi: Quasivelocities | None = None, *, v: Coordinates | None = None
+) -> tuple[Array, Array]:
     """(q, xi) on the constraints: q where g(q) = 0, to round-off, and xi with all n components, xi^U = b(q).
 
     q moves by Gauss' and Newton's iteration q - G^T (G G^T)^{-1} g, G = Dg, to the point of the manifold that is
     nearest, up to the square of the distance; the free quasi-velocities stay. What is consistent already comes back
-    bit for bit. Constraints that are nonlinear in the velocities have no xi^U: z comes back as it is.
+    bit for bit. Constraints that are nonlinear in the velocities have no xi^U: z comes back as it is. From v = qdot,
+    given instead of xi, what the constraint forbids is taken; of `from_constraints` along G^{-1} A^T, G its weights.
 
     >>> import discrete_hamel as dh
     >>> q, xi = dh.project(dh.systems.SphericalPendulum(), q=[0.3, 0.4, -1.2], xi=[0.6, 0.0])
     >>> [round(float(a), 3) for a in q], xi.shape                              # 1 / 1.3 of it
     ([0.231, 0.308, -0.923], (3,))
     """
-    given, velocity = floats("q", q), floats("xi", xi)
-    system = system.at(given)
+    if (xi is None) == (v is None):
+        raise InputError("give the velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
+    given = floats("q", q)
     near = nearest(system, given)
+    system = system.at(near)
+    velocity = floats("xi", xi) if v is None else _admitted(system, near, floats("v", v))
     if not isinstance(near, jax.core.Tracer) and not float(_off(system, near)) <= slack(near):
         raise InputError(
             f"Gauss' and Newton's iteration finds no point near q = {given.tolist()} that satisfies what "
@@ -51,6 +59,14 @@ def project(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Array,
             f"xi has {len(velocity)} components; it needs the {system.rank} free ones or all {system.rank + len(slip)}."
         )
     return near, jnp.concatenate([velocity[: system.rank], jnp.asarray(slip, near.dtype)])
+
+
+@jax.jit
+def _admitted(system: System, q: Array, v: Array) -> Array:
+    rows = constrained(system)
+    if rows is None:
+        return quasivelocities(system, q, v)
+    return rows.components(q, v - rows.frame(q)[:, rows.rank :] @ rows.slip(q))
 
 
 @jax.jit

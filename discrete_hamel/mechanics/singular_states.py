@@ -10,8 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import FrameDegenerates, InputError, RunFailed, SingularState
-from discrete_hamel.mechanics.gibbs_appell import directions, inertia, vector_field
-from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
+from discrete_hamel.mechanics.gibbs_appell import directions, inertia, slopes, vector_field
 from discrete_hamel.mechanics.system import System
 
 SINGULAR = 1e-12  # reciprocal condition below which psi_z is taken to have lost rank
@@ -22,9 +21,9 @@ FEW_STEPS_LEFT = 0.2  # margin at which a step that failed has probably failed f
 POINTS = np.linspace(0.0, 1.0, 65)
 
 
-def refuse_singular(system: NonlinearSystem, q: Array, z: Array) -> None:
+def refuse_singular(system: System, q: Array, z: Array) -> None:
     """A sentence if psi_z, or the inertia on it, is singular at this state."""
-    psi_z = np.asarray(directions(system, q, z))
+    psi_z = np.asarray(_ranked(system, q, z))
     lost = _lost_direction(psi_z)
     if lost is not None:
         raise InputError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
@@ -48,7 +47,14 @@ def _lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     return None if full else right[-1] / scale
 
 
-def _sentence(system: NonlinearSystem, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: Array) -> str:
+def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: Array) -> str:
+    if jax.eval_shape(system.rows, q, z).shape[0]:
+        rows = " + ".join(f"{w:.3g} row {i}" for i, w in enumerate(lost / np.max(np.abs(lost))) if abs(w) > 1e-3)
+        place = [np.array2string(np.asarray(a), precision=6, separator=", ") for a in (q, z)]
+        return (
+            f"the slopes C_v of the constraint are dependent at q = {place[0]}, qdot = {place[1]}: {rows} = 0, so that "
+            "the velocities allowed have no tangent there (branches may meet). Start at another state."
+        )
     names = system.velocities
     lost = lost / np.max(np.abs(lost))
     words = [f"{w:.3g} {names[i] if i < len(names) else f'z[{i}]'}" for i, w in enumerate(lost) if abs(w) > 1e-3]
@@ -62,8 +68,14 @@ def _sentence(system: NonlinearSystem, psi_z: np.ndarray, lost: np.ndarray, q: A
 
 
 @jax.jit
-def _directions(system: NonlinearSystem, q: Array, z: Array) -> Array:
-    return jax.vmap(lambda q, z: directions(system, q, z))(q, z)
+def _directions(system: System, q: Array, z: Array) -> Array:
+    return jax.vmap(lambda q, z: _ranked(system, q, z))(q, z)
+
+
+def _ranked(system: System, q: Array, z: Array) -> Array:
+    """What has full rank wherever the velocities allowed have a tangent: psi_z, or the slopes of rows as columns."""
+    k = slopes(system, q, z)
+    return k.T if len(k) else directions(system, q, z)
 
 
 def met_singular_state(
@@ -74,9 +86,9 @@ def met_singular_state(
     Between nodes z goes in a straight line, and an encounter nearer than a thousandth of the way is one: a run cannot
     tell it from a state that it hits. Of a run with save_every > 1 the saved nodes are looked at.
     """
-    if not isinstance(system, NonlinearSystem) or len(q) < 2:
+    if not system.frameless or len(q) < 2:
         return None
-    if isinstance(system, FromNonlinearConstraints):
+    if getattr(system, "chart", None) is not None:
         return left_chart(system, q, z, t, finished, save_every)
     psi_z = np.asarray(_directions(system, q, z))
     if not np.all(np.isfinite(psi_z)):
@@ -97,7 +109,7 @@ def met_singular_state(
 
 
 @jax.jit
-def _margins(system: FromNonlinearConstraints, q: Array, z: Array) -> Array:
+def _margins(system: System, q: Array, z: Array) -> Array:
     def margin(q: Array, z: Array) -> Array:
         return system.chart.margin(jax.jacfwd(system.constraint, 1)(q, system.velocity(q, z)))
 
@@ -105,7 +117,7 @@ def _margins(system: FromNonlinearConstraints, q: Array, z: Array) -> Array:
 
 
 def left_chart(
-    system: FromNonlinearConstraints, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int
+    system: System, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int
 ) -> FrameDegenerates | None:
     """A failure where the coordinates z that the library chose come to a fold; singular states of C are there too."""
     margins = np.asarray(_margins(system, q, z))
@@ -118,16 +130,13 @@ def left_chart(
 
 
 _CHART_ENDS = (
-    "{}: the coordinates z on the constraint, chosen where the run started, end here (margin {:.1e}, at the start at "
-    "most 1), or the constraint itself is singular. Go on from an earlier node, where new ones are chosen: "
-    "simulate(system, q=traj.q[k], v=traj.v[k], ...) with traj = error.trajectory and the system as "
-    "from_nonlinear_constraints made it."
+    "{}: the coordinates z on the constraint, chosen by around(q, v), end here (margin {:.1e}, there 1 at most), or "
+    "the constraint itself is singular. Go on from an earlier node, simulate(system, q=traj.q[k], v=traj.v[k], ...) "
+    "with traj = error.trajectory and the system as from_nonlinear_constraints made it, which has no such end."
 )
 
 
-def _encounter(
-    system: NonlinearSystem, start: tuple, end: tuple, scale: np.ndarray, near: float
-) -> tuple[float, str] | None:
+def _encounter(system: System, start: tuple, end: tuple, scale: np.ndarray, near: float) -> tuple[float, str] | None:
     """Where between two nodes the least singular value of psi_z, scaled, is smallest, and the sentence about the state
     there; None if that value is not below `near`.
     """
@@ -143,14 +152,14 @@ def _encounter(
     if not sizes[best] < near:
         return None
     at_q, at_z = ((1 - where) * a + where * b for a, b in zip(start, end, strict=True))
-    there = np.asarray(directions(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale
+    there = np.asarray(_ranked(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale
     return where, _sentence(system, there, np.linalg.svd(there)[2][-1] / scale[0], at_q, at_z)
 
 
-def explained(system: NonlinearSystem, q: ArrayLike, z: ArrayLike, h: float, where: str) -> RunFailed | None:
+def explained(system: System, q: ArrayLike, z: ArrayLike, h: float, where: str) -> RunFailed | None:
     """The failure of a step that Newton's method could not solve, where a singular state or the chart is the reason."""
     q, z = jnp.asarray(q), jnp.asarray(z)
-    if isinstance(system, FromNonlinearConstraints):
+    if getattr(system, "chart", None) is not None:
         margin = abs(float(_margins(system, q[None], z[None])[0]))
         return None if margin > FEW_STEPS_LEFT else FrameDegenerates(_CHART_ENDS.format(where, margin))
     qdot, zdot = (np.asarray(a) for a in _field(system, q, z))

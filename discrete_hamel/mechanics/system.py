@@ -93,6 +93,7 @@ class System(Pytree):
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
     units: ClassVar[Mapping[str, str]] = {}  # by name: of coordinates, velocities, parameters, invariants; see units.py
     in_velocities: ClassVar[Any] = None  # L(q, v), where the Lagrangian is given so: then no frame has to be inverted
+    frameless: ClassVar[bool] = False  # qdot = psi(q, z), z in the place of xi, by the formulas of gibbs_appell.py
     clock: ClassVar[int | None] = None  # index of the coordinate that is time, t' = 1, if there is one
 
     def __init_subclass__(cls, **options: object) -> None:
@@ -182,6 +183,13 @@ class System(Pytree):
     def check(self) -> None:
         """Refuse impossible parameters with a sentence; called before a run, with concrete values."""
 
+    def rows(self, q: Array, z: Array) -> Array:
+        """What vanishes of (q, z) on the constraint, where not all z are allowed; of systems that have no frame."""
+        return jnp.zeros(0)
+
+    def check_state(self, q: Array, z: Array) -> None:
+        """Refuse a state of a system without a frame with a sentence, with concrete values."""
+
     def check_start(self, q: Array) -> None:
         """Refuse a place to start from with a sentence; called after `check`, with concrete values."""
 
@@ -218,6 +226,11 @@ class Wrapper(System):
     units = of("system.units")
     clock = of("system.clock")
     redundant = of("system.redundant")
+    frameless = of("system.frameless")
+    z_of = of("system.z_of")  # this and the next of those without a frame
+    rows = of("system.rows")
+    check_state = of("system.check_state")
+    singular = of("system.singular")
     lagrangian = of("system.lagrangian")
     frame = of("system.frame")
     structure = of("system.structure")

@@ -10,7 +10,6 @@ from discrete_hamel._support.inputs import in_short
 from discrete_hamel.compiler.along import along
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.newton import Report, newton
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.singular_states import explained
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.output_shapes import DENSE
@@ -35,7 +34,7 @@ def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[A
 
     guess = scheme.guess(system, state, h)
     z, _ = newton(residual, guess)
-    fields = jnp.eye(len(state.q)) if isinstance(system, NonlinearSystem) else system.frame(state.q)
+    fields = jnp.eye(len(state.q)) if system.frameless else system.frame(state.q)
     return residual(z), residual(guess), fields, h
 
 
@@ -49,7 +48,7 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
     clock = scheme.time(state)
     t = steps * float(h) if clock is None else float(clock)
     where = f"step {steps + 1} (from t = {t:g} with h = {float(size_of_step):g})"
-    if isinstance(system, NonlinearSystem):
+    if system.frameless:
         reason = explained(system, state.q, state.p, float(size_of_step), where)
         if reason is not None:
             return reason

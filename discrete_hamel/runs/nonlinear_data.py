@@ -1,5 +1,6 @@
 """What is asked of the initial state of a system with nonlinear constraints, before anything is traced."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -7,20 +8,23 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.reading.interpreter import interpreted
 from discrete_hamel.mechanics import gibbs_appell
-from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
 from discrete_hamel.mechanics.singular_states import refuse_singular
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.output_shapes import refuse_shape
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size
 
 
 def nonlinear_data(
-    system: NonlinearSystem, q: Array, z: Array | None, v: Array | None, concrete: bool
-) -> tuple[NonlinearSystem, Array, Array]:
+    system: System, q: Array, z: Array | None, v: Array | None, concrete: bool
+) -> tuple[System, Array, Array]:
     """The system ready for a run, q, and z, checked; from z or from v = qdot."""
-    if isinstance(system, FromNonlinearConstraints) and system.chart is None and v is not None:
+    if v is not None:
         _length("v", v, len(q))
-        system = system.around(q, v)
+    system = system.at(q)
+    known = None if v is None or not concrete else system.z_of(q, v)
+    if known is not None:
+        system.check_state(q, known)  # before anything is made of what it refuses
     _shapes(system, q)
     if v is None:
         assert z is not None
@@ -29,10 +33,11 @@ def nonlinear_data(
             names = f": {', '.join(system.velocities)}" if system.velocities else ""
             raise InputError(f"z (given as xi) has {len(z)} components; it needs m = {m}{names}.")
     else:
-        _length("v", v, len(q))
         z = gibbs_appell.quasivelocities(system, q, v)
     if not concrete:
         return system, q, z
+    if known is None:
+        system.check_state(q, z)
     _finite(system, q, z)
     if v is not None:
         _reached(system, q, z, np.asarray(v))
@@ -45,10 +50,11 @@ def _length(name: str, value: Array, n: int) -> None:
         raise InputError(f"{name} has {len(value)} components, q has {n}; {name} is qdot, one component a coordinate.")
 
 
-def _shapes(system: NonlinearSystem, q: Array) -> None:
+def _shapes(system: System, q: Array) -> None:
     m = getattr(system, "rank", None)
     n = len(q)
-    if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
+    counts = isinstance(m, int | np.integer) and not isinstance(m, bool) and m >= 1
+    if not counts or m > n + sum(jax.eval_shape(system.rows, q, jnp.zeros(m)).shape):
         raise InputError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
     z, v = jnp.zeros(m), jnp.zeros(n)
     refuse_shape("velocity(q, z)", (n,), f"n = {n}, m = {m}", system.velocity, q, z)
@@ -56,7 +62,7 @@ def _shapes(system: NonlinearSystem, q: Array) -> None:
     refuse_shape("force(q, qdot)", (n,), f"n = {n}, m = {m}", system.force, q, v)
 
 
-def _finite(system: NonlinearSystem, q: Array, z: Array) -> None:
+def _finite(system: System, q: Array, z: Array) -> None:
     for name, value in zip(FACTS, _facts(system, q, z), strict=True):
         if not np.all(np.isfinite(value)):
             raise InputError(
@@ -70,7 +76,7 @@ FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", 
 
 
 @interpreted
-def _facts(system: NonlinearSystem, q: Array, z: Array) -> tuple[Array, ...]:
+def _facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
     v = system.velocity(q, z)
     return (
         v,
@@ -81,7 +87,7 @@ def _facts(system: NonlinearSystem, q: Array, z: Array) -> tuple[Array, ...]:
     )
 
 
-def _reached(system: NonlinearSystem, q: Array, z: Array, v: np.ndarray) -> None:
+def _reached(system: System, q: Array, z: Array, v: np.ndarray) -> None:
     miss = v - np.asarray(system.velocity(q, z))
     worst, size = int(np.argmax(np.abs(miss))), float(np.max(np.abs(v)))
     if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):

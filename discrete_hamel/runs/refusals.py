@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.manifold import off_manifold, slack
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme
@@ -49,12 +50,21 @@ def sentences(refused: int) -> tuple[str, ...]:
 
 def _off_constraint(system: System, q: Array, xi: Array, v: Array | None) -> Array:
     """Whether xi^U is not the slip, or v not in the span of the frame; NaN counts elsewhere."""
-    slip = system.slip(q)  # none of a nonlinear system, whose xi is z
+    if system.frameless:
+        return _off_curved(system, q, xi, v)
+    slip = system.slip(q)
     size = jnp.maximum(jnp.max(jnp.abs(xi)), jnp.max(jnp.abs(slip), initial=0.0))
     off = jnp.any(jnp.abs(xi[system.rank :] - slip) > ON_CONSTRAINT * size)
     if v is None:
         return off
     return off | jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
+
+
+def _off_curved(system: System, q: Array, z: Array, v: Array | None) -> Array:
+    """The same where psi(q, z) is in the place of the frame: whether rows(q, z) is not zero, or v not psi."""
+    velocity, k = gibbs_appell.velocities(system, q, z), gibbs_appell.slopes(system, q, z)
+    missed = jnp.any(jnp.abs(system.rows(q, z)) > ON_CONSTRAINT * jnp.linalg.norm(k, axis=1) * jnp.linalg.norm(z))
+    return missed if v is None else missed | jnp.any(jnp.abs(v - velocity) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
 
 
 def _demands(system: System) -> list[Array]:

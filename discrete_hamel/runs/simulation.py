@@ -12,7 +12,6 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
 from discrete_hamel._support.inputs import explained
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
 from discrete_hamel.runs import validation as checks
@@ -69,7 +68,7 @@ def simulate(
     True
     """
     if scheme is None:
-        scheme = NonlinearMidpoint() if isinstance(system, NonlinearSystem) else DiscreteHamel()
+        scheme = NonlinearMidpoint() if getattr(system, "frameless", False) else DiscreteHamel()
     steps, save_every = checks.count("steps", steps, 0), checks.count("save_every", save_every, 1)
     if steps % save_every:
         fewer = steps - steps % save_every

@@ -16,7 +16,6 @@ from discrete_hamel.compiler.reading.interpreter import TracedWithin, interprete
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.nonlinear_data import nonlinear_data
 from discrete_hamel.runs.output_shapes import DENSE, refuse_not_finite, shapes
@@ -116,7 +115,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any) -> tuple[System,
         finite_parameters(system)
         with explained(f"what {type(system).__name__} checks of its parameters"):
             system.check()
-    if isinstance(system, NonlinearSystem):
+    if system.frameless:
         z, velocity = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
         return nonlinear_data(system, q, z, velocity, concrete)
     with explained(f"{type(system).__name__} at the initial q"):
@@ -263,13 +262,14 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
     size = max(float(np.max(np.abs(xi))), float(np.max(np.abs(slip))), 1e-300)
     if abs(off[worst]) <= ON_CONSTRAINT * size:
         return
-    name = _name(system.velocities, "xi", m + worst)
+    row, name = worst, _name(system.velocities, "xi", m + worst)
     if of_v:
-        rows = constrained(system) is not None
-        named = m + worst < len(system.velocities)
-        name = "A(q) v" if rows else name if named else f"the component of v along u_{m + worst + 1}"
-    cure = "Correct v" if of_v else f"Give the {m} free components of xi only, or correct the velocity"
+        rows, named = constrained(system), m + worst < len(system.velocities)
+        along = name if named else f"the component of v along u_{m + worst + 1}"
+        row, name = rows.row_name(worst) if rows else (worst, along)
+    of_xi = f"Give the {m} free components of xi only, or correct the velocity"
+    cure = "Correct v, or let dh.project(system, q, v=v) do it" if of_v else of_xi
     raise InputError(
-        f"the initial velocity is off the constraint: row {worst} demands {name} = {slip[worst]:.6g} and it is "
+        f"the initial velocity is off the constraint: row {row} demands {name} = {slip[worst]:.6g} and it is "
         f"{xi[m + worst]:.6g}, off by {off[worst]:.3g}. {cure}."
     )

@@ -13,6 +13,7 @@ from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.exact_increments import affine, increment, response
 from discrete_hamel.schemes.following import FollowingHamel
+from discrete_hamel.schemes.holonomic import HolonomicHamel
 from discrete_hamel.schemes.scheme import AtHalf, CompensatedState, Scheme, State, carried
 
 
@@ -50,8 +51,11 @@ class DiscreteHamel(Scheme):
         return f"DiscreteHamel(tau={self.tau}{', compensated=True' if self.compensated else ''})"
 
     def fitted(self, system: System) -> Scheme:
-        """For a system from constraints the tau-rule in frames that follow them."""
-        return FollowingHamel(self.tau) if constrained(system) and not self.compensated else super().fitted(system)
+        """For a system from constraints the tau-rule in frames that follow them, or that keeps positions."""
+        rows = constrained(system)
+        if rows is None or self.compensated:
+            return super().fitted(system)
+        return HolonomicHamel(self.tau) if rows.held_rows else FollowingHamel(self.tau)
 
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.tau) <= 1:

@@ -8,10 +8,9 @@ from jax import Array
 from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, of
-from discrete_hamel.mechanics.gibbs_appell import covector, directions, energy
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, energy, velocities
 from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.mechanics.newton import NEGLIGIBLE
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import CompensatedState, Scheme, carried
 
@@ -100,7 +99,7 @@ class EnergyExact(Scheme):
     reference = "Gonzalez, J. Nonlinear Sci. 6 (1996) 449; McLachlan, Quispel & Robidoux, Phil. Trans. 357 (1999) 1021"
 
     def fitted(self, system: System) -> Scheme:
-        return NonlinearEnergyExact(self.gradient) if isinstance(system, NonlinearSystem) else self
+        return NonlinearEnergyExact(self.gradient) if system.frameless else self
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> CompensatedState:
         state = Scheme.start(self, system, q, xi, h)
@@ -223,28 +222,31 @@ class NonlinearEnergyExact(Scheme):
     frameless = True
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> CompensatedState:
+        if jax.eval_shape(system.rows, q, xi).shape[0]:
+            raise InputError(
+                "EnergyExact needs velocities psi(q, z) for all z, and those of C(q, v) = 0 are not: take coordinates "
+                "on the constraint, system.around(q, v), or NonlinearMidpoint."
+            )
         return CompensatedState(q, xi, xi, jnp.zeros(len(q) + system.rank))
 
     def guess(self, system: System, state: CompensatedState, h: Array) -> Array:
         """(z_{k+1} - z_k, q_{k+1} - q_k), z extrapolated from the last interval's."""
-        assert isinstance(system, NonlinearSystem)
         change = state.p - state.xi
-        return jnp.concatenate([2 * change, h * system.velocity(state.q, state.p + change)])
+        return jnp.concatenate([2 * change, h * velocities(system, state.q, state.p + change)])
 
     def residual(self, system: System, state: CompensatedState, h: Array, z: Array) -> Array:
-        assert isinstance(system, NonlinearSystem)
         dz, dq = z[: system.rank], z[system.rank :]
         along_q, along_z = self._gradient(system, state, h, dq, dz)
         q, middle = state.q + dq / 2, state.p + dz / 2
         psi_z = directions(system, q, middle)
         mass = psi_z.T @ jax.jacfwd(covector, 2)(system, q, middle)
-        velocity, twist = system.velocity(q, middle), jax.jacfwd(covector, 1)(system, q, middle)
+        velocity, twist = velocities(system, q, middle), jax.jacfwd(covector, 1)(system, q, middle)
         across = velocity - psi_z @ jnp.linalg.solve(mass, psi_z.T @ _covector_rate(system, q, middle, velocity))
         chord = psi_z @ jnp.linalg.solve(mass, along_z) + across
         force = twist.T @ chord - twist @ chord - along_q + system.force(q, velocity)
         return jnp.concatenate([dz - h * jnp.linalg.solve(mass, psi_z.T @ force), dq - h * chord])
 
-    def _gradient(self, system: NonlinearSystem, state: CompensatedState, h: Array, dq: Array, dz: Array) -> tuple:
+    def _gradient(self, system: System, state: CompensatedState, h: Array, dq: Array, dz: Array) -> tuple:
         """Dbar E = (along q, along z)."""
         fractions = jnp.asarray(self.gradient.points)[:, None]
         q, z = state.q[None] + fractions * dq[None], state.p[None] + fractions * dz[None]
@@ -261,7 +263,7 @@ class NonlinearEnergyExact(Scheme):
         return CompensatedState(sums[: len(dq)], sums[len(dq) :], middle, low), middle
 
 
-def _covector_rate(system: NonlinearSystem, q: Array, z: Array, velocity: Array) -> Array:
+def _covector_rate(system: System, q: Array, z: Array, velocity: Array) -> Array:
     """L_vv psi."""
-    _, rate = jax.jvp(lambda v: jax.grad(system.lagrangian, 1)(q, v), (system.velocity(q, z),), (velocity,))
+    _, rate = jax.jvp(lambda v: jax.grad(system.lagrangian, 1)(q, v), (velocities(system, q, z),), (velocity,))
     return rate

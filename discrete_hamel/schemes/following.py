@@ -65,31 +65,31 @@ class FollowingHamel(Scheme):
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         """p_0 = E^T L_v: the momentum along the fields at the node."""
-        rows, free = _rows(system), xi[: system.rank]
+        rows, free = rows_of(system), xi[: system.rank]
         momentum = jax.grad(system.in_velocities, 1)(q, rows.frame(q) @ full(system, q, xi))
         return State(q, rows.fields(q).T @ momentum, free)
 
     def guess(self, system: System, state: State, h: Array) -> Array:
-        rows = _rows(system)
-        fields, r = _orthonormal(rows, state.q)
+        rows = rows_of(system)
+        fields, r = orthonormal(rows, state.q)
         x = r @ state.xi
         v = fields @ x + _across(rows, state.q, rows.slip(state.q))
         return jnp.concatenate([x, state.q + h * v])
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         x, q1, q = self._points(system, state, z)
-        fields, r = _orthonormal(_rows(system), state.q)
+        fields, r = orthonormal(rows_of(system), state.q)
         middle = _middle(system, q, fields, x)
-        carried = _carried(_rows(system).weights, fields, middle.fields)
+        carried = _carried(rows_of(system).weights, fields, middle.fields)
         momentum = jnp.linalg.solve(r.T, state.p)
         balance = middle.momentum - (1 - self.tau) * h * middle.force - carried.T @ momentum  # (F2)
         return jnp.concatenate([balance, q1 - state.q - h * middle.velocity])  # (F1)
 
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
         x, q1, q = self._points(system, state, z)
-        rows = _rows(system)
-        middle = _middle(system, q, _orthonormal(rows, state.q)[0], x)
-        after, r = _orthonormal(rows, q1)
+        rows = rows_of(system)
+        middle = _middle(system, q, orthonormal(rows, state.q)[0], x)
+        after, r = orthonormal(rows, q1)
         carried = _carried(rows.weights, after, middle.fields)
         p1 = r.T @ jnp.linalg.solve(carried.T, middle.momentum + self.tau * h * middle.force)  # (F2)
         xi = full(system, q, rows.components(q, middle.velocity - _dual(rows, q)))
@@ -98,8 +98,8 @@ class FollowingHamel(Scheme):
 
     def missed_momentum(self, system: System, q: Array, p: Array, free: Array) -> Array:
         """Of p = R^T Q^T L_v the part in Q."""
-        rows = _rows(system)
-        fields, r = _orthonormal(rows, q)
+        rows = rows_of(system)
+        fields, r = orthonormal(rows, q)
         v = fields @ (r @ free) + _dual(rows, q)
         return fields.T @ jax.grad(system.in_velocities, 1)(q, v) - jnp.linalg.solve(r.T, p)
 
@@ -108,7 +108,7 @@ class FollowingHamel(Scheme):
         return x, q1, (1 - self.tau) * state.q + self.tau * q1
 
 
-def _rows(system: System) -> FromConstraints:
+def rows_of(system: System) -> FromConstraints:
     found = constrained(system)
     assert found is not None
     return found
@@ -127,7 +127,7 @@ def _dual(rows: FromConstraints, q: Array) -> Array:
 
 
 def _middle(system: System, q: Array, fields: Array, x: Array) -> _Middle:
-    rows = _rows(system)
+    rows = rows_of(system)
     a, b = rows.one_forms(q), rows.slip(q)
     normals = a.T / rows.weights[:, None]
     solved = jnp.linalg.solve(a @ normals, jnp.concatenate([a @ fields, b[:, None]], axis=1))
@@ -136,12 +136,12 @@ def _middle(system: System, q: Array, fields: Array, x: Array) -> _Middle:
     slope, momentum = jax.grad(system.in_velocities, (0, 1))(q, v)
     nu = jnp.linalg.solve(a @ normals, normals.T @ momentum)
     _, turned = jax.jvp(lambda point: rows.one_forms(point).T @ nu, (q,), (v,))  # DA[v]^T nu
-    return _Middle(w, v, w.T @ momentum, w.T @ (slope - turned) + _force(system, q, v, w))
+    return _Middle(w, v, w.T @ momentum, w.T @ (slope - turned) + force_along(system, q, v, w))
 
 
-def _force(system: System, q: Array, v: Array, w: Array) -> Array:
+def force_along(system: System, q: Array, v: Array, w: Array) -> Array:
     """f along the fields w: the covector of the constructor, or what was put on in the frame's own terms."""
-    rows = _rows(system)
+    rows = rows_of(system)
     if isinstance(system, FromConstraints):
         return w.T @ system.force_in_velocities(q, v)
     free = rows.components(q, v - _dual(rows, q))
@@ -158,7 +158,7 @@ def _carried(weights: Array, at_node: Array, in_middle: Array) -> Array:
     return carried
 
 
-def _orthonormal(rows: FromConstraints, q: Array) -> tuple[Array, Array]:
+def orthonormal(rows: FromConstraints, q: Array) -> tuple[Array, Array]:
     """Q and R of E = Q R with Q^T G Q = 1, by Gram and Schmidt."""
     fields = rows.fields(q)
     columns: list[Array] = []

@@ -1,12 +1,13 @@
 """A tau-rule for constraints nonlinear in the velocities: exact at nodes and at tau-points."""
 
+from functools import partial
+
 import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
-from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive, slopes, velocities
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 
@@ -19,7 +20,8 @@ class NonlinearMidpoint(Scheme):
 
     psi_z and F = L_q + f are taken at (q_{k+tau}, z_{k+tau}), and P = L_v(q, psi(q, z)), a covector of n components,
     at the nodes and at the tau-point. The sum of (N2) is the discrete Lagrange-d'Alembert principle with Chetaev's
-    variations; its two halves define z at the nodes, where psi_z^T P alone need not determine it.
+    variations; its two halves define z at the nodes, where psi_z^T P alone need not determine it. Where rows(q, z) = 0
+    besides, psi_z is its part along them, and K^T rows, orthogonal to that, is added to each: both vanish.
 
     Theorem: the constraint holds at nodes and at tau-points; the map in (q, qdot) does not depend on which z is chosen;
     the step with (tau, h) is undone by (1-tau, -h), so that tau = 1/2 is symmetric and of order 2. Observed: order 1
@@ -38,7 +40,7 @@ class NonlinearMidpoint(Scheme):
     frameless = True
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
-        if not isinstance(system, NonlinearSystem):
+        if not system.frameless:
             raise InputError(
                 f"NonlinearMidpoint is for velocities qdot = psi(q, z) (dh.nonlinear); {type(system).__name__} has a "
                 "frame, and DiscreteHamel(tau) is the tau-rule for it."
@@ -47,16 +49,15 @@ class NonlinearMidpoint(Scheme):
 
     def guess(self, system: System, state: State, h: Array) -> Array:
         """(z_{k+tau}, q_{k+1}, z_{k+1}), z extrapolated from the last interval's."""
-        assert isinstance(system, NonlinearSystem)
         change = state.p - state.xi
-        q1 = state.q + h * system.velocity(state.q, state.p + change)
+        q1 = state.q + h * velocities(system, state.q, state.p + change)
         return jnp.concatenate([state.p + change, q1, state.p + 2 * change])
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
-        assert isinstance(system, NonlinearSystem)
         inside, q1, z1 = jnp.split(z, [system.rank, system.rank + len(state.q)])
         q = (1 - self.tau) * state.q + self.tau * q1  # (N1)
         along, force = directions(system, q, inside).T, h * drive(system, q, inside)
+        off = partial(_off, system, slopes(system, q, inside))
         before, middle, after = (
             covector(system, state.q, state.p),
             covector(system, q, inside),
@@ -64,9 +65,9 @@ class NonlinearMidpoint(Scheme):
         )
         return jnp.concatenate(
             [
-                along @ (middle - before - (1 - self.tau) * force),  # (N2)
-                q1 - state.q - h * system.velocity(q, inside),
-                along @ (after - middle - self.tau * force),
+                along @ (middle - before - (1 - self.tau) * force) + off(q, inside),  # (N2)
+                q1 - state.q - h * velocities(system, q, inside),
+                along @ (after - middle - self.tau * force) + off(q1, z1),
             ]
         )
 
@@ -79,3 +80,8 @@ class NonlinearMidpoint(Scheme):
         if not n or row < m + n:
             return super().equation(system, row)
         return super().equation(system, row - m - n) + " at the next node"
+
+
+def _off(system: System, slopes: Array, q: Array, z: Array) -> Array | float:
+    """K^T rows(q, z)."""
+    return slopes.T @ system.rows(q, z) if len(slopes) else 0.0

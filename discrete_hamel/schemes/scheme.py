@@ -17,7 +17,6 @@ from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, Report, root
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 
 T = TypeVar("T")
@@ -98,7 +97,7 @@ class Scheme(Pytree, Generic[Moving, Held]):
 
     def fitted(self, system: Moving) -> "Scheme":
         """The form of this scheme for systems of this kind: itself, unless it has another one, or refuses them."""
-        if isinstance(system, NonlinearSystem) and not self.frameless:
+        if system.frameless and not self.frameless:
             system.frame(jnp.zeros(0))  # refuses
         return self
 
@@ -158,7 +157,7 @@ class Scheme(Pytree, Generic[Moving, Held]):
         """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""
         if self.nodal:
             return hamel.full(system, state.q, state.xi)
-        if isinstance(system, NonlinearSystem):
+        if system.frameless:
             return state.p  # z
         xi, _ = root(partial(self.missed_momentum, system, state.q, state.p), state.xi[: system.rank])
         return hamel.full(system, state.q, xi)

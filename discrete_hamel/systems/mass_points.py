@@ -12,8 +12,8 @@ from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.constructors import from_constraints, from_velocities
 from discrete_hamel.mechanics.description import Words
-from discrete_hamel.mechanics.nonlinear import from_nonlinear_constraints
 from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems.implicit_constraints import from_nonlinear_constraints
 
 
 def from_points(

@@ -33,6 +33,8 @@ def test_the_equations_by_multipliers():
         v = CONE.velocity(q, z)
         ready = CONE_BY_ROW.around(q, v)
         expected = accelerations_by_multipliers(CONE.lagrangian, cone_row, q, v)
+        found = ACCELERATION(CONE_BY_ROW.at(q), q, v)
+        assert np.max(np.abs(found - expected)) < 1e-10 * (1 + np.max(np.abs(expected)))
         found = ACCELERATION(ready, q, jnp.zeros(2))
         assert np.max(np.abs(found - expected)) < 1e-10 * (1 + np.max(np.abs(expected)))
         away = jnp.array([0.1, -0.05])  # from the base too
@@ -95,18 +97,34 @@ def test_gradients_through_a_run_in_a_chart():
     assert abs(float(by_mass)) > 1e-5
 
 
-def test_a_chart_that_ends_says_so_and_a_new_one_goes_on():
-    """Velocities that turn round leave any chart; from an earlier node a new one goes on, by the same map."""
-    legs, q, v = [], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, -1.0]
+def test_velocities_that_turn_round_leave_any_chart_and_no_run_without_one():
+    q, v = [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, -1.0]
     whole = dh.simulate(POINTS.system, q, v=v, h=0.1, steps=64)
-    with pytest.raises(dh.FrameDegenerates, match=r"coordinates z.*Go on from an earlier node"):
-        dh.simulate(WRITTEN, q, v=v, h=0.1, steps=64)
-    for _ in range(8):
-        legs.append(dh.simulate(WRITTEN, q, v=v, h=0.1, steps=8))
-        q, v = legs[-1].q[-1], legs[-1].v[-1]
-    found = np.concatenate([run.q[1:] for run in legs])
-    assert np.max(np.abs(found - whole.q[1:])) < 1e-9
+    found = dh.simulate(WRITTEN, q, v=v, h=0.1, steps=64)
+    assert found.report.path == "compiled"
+    assert np.max(np.abs(found.q - whole.q)) < 1e-11
+    assert max(abs(float(parallel_row(0, v)[0])) for v in found.v) < 1e-14
     assert np.ptp(whole.xi[:, 2]) > 2 * np.pi  # it has turned round
+    with pytest.raises(dh.FrameDegenerates, match=r"coordinates z.*Go on from an earlier node"):
+        dh.simulate(WRITTEN.around(q, v), q, v=v, h=0.1, steps=64)
+    with pytest.raises(ValueError, match=r"EnergyExact needs .* system\.around"):
+        dh.simulate(WRITTEN, q, v=v, h=0.1, steps=1, scheme=dh.EnergyExact())
+    traced = jax.jit(lambda v: dh.simulate(WRITTEN, q, v=v, h=0.1, steps=64).q[-1])(jnp.array(v))
+    assert np.max(np.abs(traced - found.q[-1])) < 1e-12
+
+
+def test_without_a_chart_gauss_leaves_the_constraint_by_its_order():
+    off = [
+        max(
+            abs(float(parallel_row(0, v)[0]))
+            for v in dh.simulate(WRITTEN, POINTS.q, v=V, h=1 / k, steps=k, scheme=SCHEME).v
+        )
+        for k in (10, 20)
+    ]
+    assert 3.7 < np.log2(off[0] / off[1]) < 4.6
+
+
+SCHEME = dh.RungeKutta4()
 
 
 Q3, LAGRANGIAN = [0.0, 0.0, 0.0], lambda q, v: 0.5 * v @ v + 0 * q[0]
@@ -150,8 +168,8 @@ def test_bad_constraints_get_the_sentence_with_the_row(rows, v, words):
         dh.simulate(dh.from_nonlinear_constraints(LAGRANGIAN, rows), Q3, v=v, h=0.1, steps=1)
 
 
-def test_a_chart_needs_a_velocity():
-    with pytest.raises(ValueError, match=r"start the run with v=, or take system.around"):
+def test_z_is_qdot_without_a_chart_and_a_chart_needs_a_velocity():
+    with pytest.raises(ValueError, match=r"z \(given as xi\) has 3 components; it needs m = 4"):
         dh.simulate(WRITTEN, POINTS.q, [1.0, 0.0, 0.0], h=0.1, steps=1)
     with pytest.raises(ValueError, match="traced by jax"):
         jax.jit(lambda v: WRITTEN.around(jnp.array(POINTS.q), v).chart.base)(V)

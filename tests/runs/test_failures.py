@@ -263,8 +263,7 @@ TIMED = dh.timed(SLED)
 @pytest.mark.parametrize(
     ("mistake", "words"),
     [
-        (lambda: dh.forced(TWO_POINTS, lambda q, xi: xi), "forced needs a frame.*nonlinear.*dh.nonlinear"),
-        (lambda: dh.timed(TWO_POINTS), "prescribed motion needs a frame"),
+        (lambda: dh.in_frame(TWO_POINTS, lambda q: jnp.eye(3)), "in_frame needs a frame.*nonlinear.*psi"),
         (lambda: dh.prescribe(TIMED, {"theta": lambda t: t}), "has time among its coordinates already.*one call"),
         (lambda: go(scheme=dh.CortesMartinez(2.0, 0.5)), "lagrangian_at is 2; .*between the nodes"),
         (lambda: go(h=lambda q, xi: -0.1 + 0 * xi[0]), "is -0.1 at the start.*positive"),

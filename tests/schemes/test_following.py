@@ -34,7 +34,7 @@ def test_errors_are_at_most_twice_those_of_a_frame_by_hand(count):
 
 def without_the_turn(system, q, fields, x):
     middle = MIDDLE(system, q, fields, x)
-    rows = following._rows(system)
+    rows = following.rows_of(system)
     slope, _ = jax.grad(rows.in_velocities, (0, 1))(q, middle.velocity)
     return middle._replace(force=middle.fields.T @ slope)
 

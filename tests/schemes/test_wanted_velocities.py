@@ -88,3 +88,23 @@ def test_what_cannot_be_solved_for_is_refused_with_the_rows(free, q, words):
 def test_one_name_is_no_tuple():
     with pytest.raises(TypeError, match="a tuple of names"):
         car("x")
+
+
+def test_velocities_by_name_need_no_choice_by_hand_under_jit_and_grad():
+    """The frame is the same as outside, so that xi is too; where nothing is named the sentence says both ways out."""
+
+    def end(speed):
+        run = dh.simulate(car(("heading", "x")), q=jnp.array(Q), v=speed * jnp.array(V), h=0.05, steps=10)
+        return jnp.sum(run.q[-1] * jnp.arange(4.0)), run.xi[-1]
+
+    (value, xi), slope = jax.jit(lambda speed: (end(speed), jax.grad(lambda s: end(s)[0])(speed)))(1.0)
+    host = dh.simulate(car(("heading", "x")), q=Q, v=V, h=0.05, steps=10)
+    assert float(value) == pytest.approx(float(host.q[-1] @ np.arange(4.0)), abs=1e-12)
+    np.testing.assert_allclose(xi, host.xi[-1], atol=1e-12)
+    e = 1e-4
+    ends = [
+        dh.simulate(car(("heading", "x")), q=Q, v=(1 + s) * V, h=0.05, steps=10).q[-1] @ np.arange(4.0) for s in (e, -e)
+    ]
+    assert float(slope) == pytest.approx((ends[0] - ends[1]) / (2 * e), abs=1e-6)
+    with pytest.raises(ValueError, match=r"traced by jax.*free=.*system\.at\(q0\)"):
+        jax.jit(lambda q: dh.simulate(car(), q=q, v=V, h=0.05, steps=1).q)(jnp.array(Q))

@@ -8,7 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates
-from discrete_hamel.analysis.symmetry.phase_space import DEPENDENT, nearby
+from discrete_hamel.analysis.symmetry.phase_space import DEPENDENT, frame, nearby
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import collocation
@@ -27,6 +27,8 @@ def reachable(system: System, q: Coordinates) -> Words:
     A motion stays on the leaf where it began: a constraint that is holonomic, though given by velocities, is a leaf.
     """
     q = jnp.asarray(q)
+    if system.frameless:
+        return None
     m, n = system.rank, jax.eval_shape(system.frame, q).shape[1]
     if m == n:
         return None
@@ -100,7 +102,7 @@ def section(word: Word, system: System, q: Array) -> Array:
 
 def fields(words: Words, system: System, q: Array) -> Array:
     """Those fields at q, as columns."""
-    psi = system.frame(q)
+    psi = frame(system, q)
     return psi if words is None else psi @ jnp.stack([section(word, system, q) for word in words], axis=1)
 
 

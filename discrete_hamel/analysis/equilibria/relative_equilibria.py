@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -142,6 +143,11 @@ def asked(
 ) -> tuple[Question, np.ndarray]:
     """What is asked to be steady, checked as a run would be; and y = (q, xi^D, what the scheme remembers)."""
     q = jnp.asarray(q)
+    if system.frameless and jax.eval_shape(system.rows, q, xi).shape[0]:
+        raise InputError(
+            "equilibria are sought in coordinates on the constraint, and here z is more than these: give "
+            "system.around(q, v), with z = 0 for xi."
+        )
     x, select = phase_space.joined(system, q, xi), phase_space.chosen(system, symmetries, q)
     if (scheme is None) != (h is None):
         raise InputError("a scheme and its step h go together: give both, or neither for the continuous motion.")

@@ -14,7 +14,6 @@ from discrete_hamel.analysis.motion.nonlinear_residuals import midpoint_residual
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
 from discrete_hamel.analysis.motion.trends import UNKNOWN, Trend
 from discrete_hamel.analysis.motion.trends import drift as drift_of
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.runs.trajectory import Trajectory, pull
 from discrete_hamel.schemes import (
     Composed,
@@ -125,7 +124,7 @@ def audit(trajectory: Trajectory) -> Audit:
         raise InputError("an audit is of a run of a scheme (dh.simulate); a reference motion has none.")
     invariants = {name: np.asarray(values) for name, values in trajectory.invariants().items()}
     steps = max(1, (len(trajectory.t) - 1) * trajectory.save_every)
-    first, last = (_nonlinear if isinstance(trajectory.system, NonlinearSystem) else _linear)(trajectory, steps)
+    first, last = (_nonlinear if trajectory.system.frameless else _linear)(trajectory, steps)
     lines = [first, *(_invariant(trajectory, name, values, steps) for name, values in invariants.items())]
     lines += [last, *_contact(trajectory), _newton(trajectory)]
     title = (
@@ -225,7 +224,7 @@ def _invariant(trajectory: Trajectory, name: str, values: np.ndarray, steps: int
     size = float(np.max(np.abs(values - values[0])))
     drift = drift_of(np.asarray(trajectory.t), values)
     found = _exponent(values)
-    lossy = name == "energy" and isinstance(trajectory.system, NonlinearSystem) and reactions_work(trajectory)
+    lossy = name == "energy" and trajectory.system.frameless and reactions_work(trajectory)
     if _exact(trajectory.scheme, name, kept) and not lossy:
         holds = size < ROUNDOFF * steps**0.5 * max(1.0, abs(float(values[0])))
         return Line(name, size, Standing.THEOREM, holds, drift, found)

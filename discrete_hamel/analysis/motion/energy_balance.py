@@ -13,7 +13,6 @@ from scipy.interpolate import make_interp_spline
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import frames, gibbs_appell, hamel
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
 
@@ -40,14 +39,14 @@ def power(system: System, q: ArrayLike, xi: ArrayLike) -> Supplied:
     (0.0, 0.0057)
     """
     q = jnp.asarray(q, float)
-    if isinstance(system, NonlinearSystem):
+    if system.frameless:
         return _nonlinear_power(system, q, jnp.asarray(xi, float))
     system = system.at(q)
     xi = hamel.full(system, q, jnp.asarray(xi, float))
     return Supplied(system.force(q, xi) @ xi, hamel.reactions(system, q, xi) @ system.slip(q))
 
 
-def _nonlinear_power(system: NonlinearSystem, q: Array, z: Array) -> Supplied:
+def _nonlinear_power(system: System, q: Array, z: Array) -> Supplied:
     """<f, psi>, and what the reactions do where psi is not in the span of psi_z: the rest of E' along the motion."""
     v = system.velocity(q, z)
     _, rate = jax.jvp(partial(gibbs_appell.energy, system), (q, z), gibbs_appell.vector_field(system, q, z))

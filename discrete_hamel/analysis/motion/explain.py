@@ -10,7 +10,6 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel.compiler.graph.lowering import cycles
 from discrete_hamel.compiler.step.stepper import Stepper
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import loop
 from discrete_hamel.runs import validation as checks
@@ -59,7 +58,7 @@ def explain(
     ('compiled', ['read', 'eliminate', 'iterate', 'node velocity', 'emit'])
     """
     if scheme is None:
-        scheme = NonlinearMidpoint() if isinstance(system, NonlinearSystem) else DiscreteHamel()
+        scheme = NonlinearMidpoint() if system.frameless else DiscreteHamel()
     scheme, h = checks.canonical(scheme.fitted(system)), checks.step_size(h)
     system, q, xi = checks.initial_data(system, q, xi, v)
     state, _ = loop._start(system, scheme, q, xi, h)

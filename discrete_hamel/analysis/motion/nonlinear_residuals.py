@@ -6,7 +6,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
 
 ALONG = 1e-12  # part of qdot across psi_z, relative to qdot, that is round-off
@@ -20,7 +20,7 @@ def midpoint_residuals(run: Trajectory) -> tuple[float, float]:
 
 
 @jax.jit
-def _residuals(system: NonlinearSystem, q: Array, z: Array, inside: Array, h: Array, tau: Array) -> tuple[Array, Array]:
+def _residuals(system: System, q: Array, z: Array, inside: Array, h: Array, tau: Array) -> tuple[Array, Array]:
     def one(q0: Array, q1: Array, z0: Array, z1: Array, middle: Array) -> tuple[Array, Array]:
         q = (1 - tau) * q0 + tau * q1
         along, force, here = directions(system, q, middle).T, h * drive(system, q, middle), covector(system, q, middle)
@@ -39,7 +39,7 @@ def reactions_work(run: Trajectory) -> bool:
 
 
 @jax.jit
-def _across(system: NonlinearSystem, q: Array, z: Array) -> Array:
+def _across(system: System, q: Array, z: Array) -> Array:
     """|psi - psi_z c| / |psi| with psi_z c the nearest."""
 
     def one(q: Array, z: Array) -> Array:

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
 
@@ -14,18 +13,19 @@ def constraint_residual(run: Trajectory) -> float:
     names, else at its middle; for nonlinear constraints, off the velocities psi(q, z)."""
     point = 0.5 if run.scheme is None else run.scheme.point
     h = jnp.asarray(run.t[1:] - run.t[:-1])
-    if isinstance(run.system, NonlinearSystem):
+    if run.system.frameless:
         return float(jnp.max(_off_velocities(run.system, run.q[:-1], run.q[1:], h, run.xi_mid)))
     return float(jnp.max(_off_constraint(run.system, run.q[:-1], run.q[1:], h, jnp.asarray(point, float))))
 
 
 @jax.jit
-def _off_velocities(system: NonlinearSystem, starts: Array, ends: Array, h: Array, xi_mid: Array) -> Array:
+def _off_velocities(system: System, starts: Array, ends: Array, h: Array, xi_mid: Array) -> Array:
     def off(start: Array, end: Array, h: Array, z: Array) -> Array:
         q, chord = (start + end) / 2, (end - start) / h
         for _ in range(4):  # Gauss and Newton's iteration for the nearest psi(q, z); z is close
             z = z + jnp.linalg.pinv(jax.jacfwd(system.velocity, 1)(q, z)) @ (chord - system.velocity(q, z))
-        return jnp.max(jnp.abs(chord - system.velocity(q, z)))
+        rows = system.rows(q, z)
+        return jnp.max(jnp.concatenate([jnp.abs(chord - system.velocity(q, z)), jnp.abs(rows)]))
 
     return jax.vmap(off)(starts, ends, h, xi_mid[:, : system.rank])
 

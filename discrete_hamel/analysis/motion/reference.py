@@ -9,7 +9,6 @@ from scipy.integrate import solve_ivp
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError, RunFailed
 from discrete_hamel.mechanics import hamel
-from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints
 from discrete_hamel.mechanics.singular_states import left_chart
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -76,6 +75,6 @@ def reference(
         samples[times != 0] = solution.y.T
     q, free = np.split(samples, [len(q)], axis=1)
     p, xi = (np.asarray(a) for a in _nodes(system, q, free))
-    if isinstance(system, FromNonlinearConstraints) and (failure := left_chart(system, q, xi, times, 0, 1)):
+    if getattr(system, "chart", None) is not None and (failure := left_chart(system, q, xi, times, 0, 1)):
         raise failure
     return Trajectory(times, q, p, xi, None, None, system, None, None, None)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.actions import Generator, Symmetries, by_name
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
 from discrete_hamel.mechanics import frames, hamel
+from discrete_hamel.mechanics.gibbs_appell import directions
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
 
@@ -35,15 +36,21 @@ def generators(system: System, symmetries: Chosen) -> dict[str, Generator]:
 def lifted(system: System, generator: Generator, q: Array, free: Array) -> tuple[Array, Array]:
     """How a motion of the group moves (q, xi^D): X and the rate of xi^D for which Psi xi is carried along, v' = DX v.
 
-    It is taken from the fields of D alone, so that fields of U may be dependent as vectors (advected coordinates).
+    It is taken from the fields of D alone, so that fields of U may be dependent as vectors (advected coordinates); for
+    qdot = psi(q, z) from psi_z.
     """
 
     def velocity(q: Array) -> Array:
-        return system.frame(q) @ hamel.full(system, q, free)
+        return hamel.velocities(system, q, free)
 
     move, carried = jax.jvp(generator, (q,), (velocity(q),))
     _, changed = jax.jvp(velocity, (q,), (move,))
-    return move, frames.left_inverse(system.frame(q)[:, : system.rank], carried - changed)
+    return move, frames.left_inverse(_along(system, q, free), carried - changed)
+
+
+def _along(system: System, q: Array, free: Array) -> Array:
+    """d qdot / d xi^D."""
+    return directions(system, q, free) if system.frameless else system.frame(q)[:, : system.rank]
 
 
 def orbit(system: System, symmetries: Chosen, x: Array) -> Array:
@@ -88,9 +95,16 @@ def action(system: System, symmetries: Chosen, group: Array, x: Array) -> Array:
     exponential = _exponential(affine)
     turn, shift = exponential[:-1, :-1], exponential[:-1, -1]
     moved = turn @ q + shift
-    carried = turn @ (system.frame(q) @ hamel.full(system, q, free))
+    carried = turn @ hamel.velocities(system, q, free)
+    if system.frameless:
+        return jnp.concatenate([moved, _found(system, moved, carried, free)])
     along, across = jnp.split(system.frame(moved), [system.rank], axis=1)
     return jnp.concatenate([moved, frames.left_inverse(along, carried - across @ system.slip(moved))])
+
+
+def _found(system: System, q: Array, velocity: Array, guess: Array) -> Array:
+    """z of psi(q, z) = velocity, near the guess; of n equations those along psi_z."""
+    return root(lambda z: directions(system, q, guess).T @ (hamel.velocities(system, q, z) - velocity), guess)[0]
 
 
 def _exponential(matrix: Array) -> Array:
@@ -118,8 +132,8 @@ def require_affine(system: System, symmetries: Symmetries, q: Array) -> None:
 
 @jax.jit
 def frame(system: System, q: Array) -> Array:
-    """Psi(q), compiled."""
-    return system.frame(q)
+    """Psi(q), compiled; all directions for systems that have no frame."""
+    return jnp.eye(len(q)) if system.frameless else system.frame(q)
 
 
 def tangent(system: System, q: Coordinates, extra: int) -> np.ndarray:
@@ -152,7 +166,7 @@ def block(basis: np.ndarray, extra: int) -> np.ndarray:
 @jax.jit
 def retracted(system: System, q: Array, eta: Array) -> Array:
     """q after a step of the midpoint rule q' = Psi eta: it keeps rotation matrices and unit vectors what they are."""
-    return root(lambda end: end - q - system.frame((q + end) / 2) @ eta, q)[0]
+    return root(lambda end: end - q - frame(system, (q + end) / 2) @ eta, q)[0]
 
 
 def nearby(system: System, q: Array, n: int) -> Array:

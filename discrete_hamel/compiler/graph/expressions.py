@@ -6,6 +6,7 @@ the elimination choose pivots without evaluating anything again.
 """
 
 import math
+from collections import Counter
 from collections.abc import Container, Hashable, Iterable
 
 import numpy as np
@@ -34,6 +35,11 @@ class Graph:
         self.guards: dict[int, int] = {}  # reciprocal of a pivot -> what has to be positive for it to be trusted
         self.own_derivatives: set[str] = set()  # primitives met whose derivative is not that of what they compute
         self._known: dict[tuple, int] = {}
+
+    def __repr__(self) -> str:
+        """How many nodes there are of each operation, the most frequent first."""
+        count = Counter(node[0] for node in self.nodes)
+        return f"Graph({', '.join(f'{number} {name}' for name, number in count.most_common())})"
 
     def _make(self, node: tuple, sample: float) -> int:
         index = self._known.get(node)

@@ -141,7 +141,7 @@ TABLE: dict[str, Callable] = {
     "or": lambda p, a, b: a | b,
     "not": lambda p, a: ~a,
     "clamp": lambda p, low, a, high: np.minimum(np.maximum(a, low), high),
-    "convert_element_type": lambda p, a: a,
+    "convert_element_type": lambda p, a: a if np.issubdtype(p["new_dtype"], np.complexfloating) else a.real,
     "iota": _iota,
     "select_n": _select,
     "dot_general": _dot,
@@ -219,7 +219,7 @@ def _while(equation: Any, values: list[Any]) -> list[Any]:
     return carry
 
 
-def _where(going: np.ndarray, new: Any, old: Any) -> np.ndarray:
+def _where(going: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
     """Loops side by side: those that have ended stay as they are."""
     return np.where(going.reshape(going.shape + (1,) * (np.ndim(new) - going.ndim)), new, old)
 

@@ -29,7 +29,6 @@ from discrete_hamel.compiler.step.roots import Root, Scalars
 from discrete_hamel.compiler.step.rows import Row
 from discrete_hamel.mechanics.hamel import balance, full, velocities
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, NEGLIGIBLE, SMALL, sane, units
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import Gauss, collocation
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -49,7 +48,7 @@ class StageStepper:
     composed, fused, run = False, True, None
 
     def __init__(self, system: System, scheme: Scheme, state: State, h: Array) -> None:  # noqa: ARG002  # as `Stepper`
-        if type(scheme) is not Gauss or scheme.stages < FEWEST or isinstance(system, NonlinearSystem):
+        if type(scheme) is not Gauss or scheme.stages < FEWEST or system.frameless:
             raise Unsupported(f"{type(scheme).__name__} has no stages to sweep over")
         if not one_kernel_works():
             raise Unsupported("this machine or version of JAX does not make one kernel of a loop")

@@ -18,7 +18,7 @@ from discrete_hamel import schemes
 from discrete_hamel._support.arrays import PathLike, PyTree, Scalar
 from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel._support.pytrees import is_static
-from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.storage.told import Described, MadeFrom, Numbers
@@ -79,9 +79,12 @@ def _traced(name: str, *thing_and_arguments: PyTree) -> str:
 
 def _functions(system: System, q: Array, xi: Array) -> dict[str, tuple]:
     """What makes a system: its functions, and arguments to trace them with."""
-    if isinstance(system, NonlinearSystem):
-        return {"lagrangian": (q, q), "velocity": (q, xi), "force": (q, q)}
-    return {"lagrangian": (q, xi), "frame": (q,), "structure": (q,), "slip": (q,), "force": (q, xi)}
+    if system.frameless:
+        curved: dict[str, tuple] = {"lagrangian": (q, q), "velocity": (q, xi), "force": (q, q)}
+        return curved | ({"rows": (q, xi)} if jax.eval_shape(system.rows, q, xi).shape[0] else {})
+    rows = constrained(system)
+    held: dict[str, tuple] = {"holonomic": (q,)} if rows is not None and rows.held_rows else {}
+    return {"lagrangian": (q, xi), "frame": (q,), "structure": (q,), "slip": (q,), "force": (q, xi)} | held
 
 
 def versions() -> dict[str, str]:

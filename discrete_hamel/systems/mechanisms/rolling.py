@@ -105,9 +105,8 @@ class RollingMechanism(FromConstraints):
     slips, and that loops stay closed. Rows that others imply are left out: the sideways slips of two wheels on one axle
     are one. The step is that of `FollowingHamel`: A v = 0 exactly at the middle of each, and no frame to degenerate.
 
-    What is said of positions is kept exactly where it is built in: where a free body stands on the ground, its height
-    is no coordinate. Further contacts, and loops, are kept as velocities only: their gaps drift by O(h^2) up to a given
-    time, `gaps(q)` shows how far, and nothing is claimed of long times.
+    Where a free body stands on the ground, its height is no coordinate. Further contacts, and loops, are positions that
+    `HolonomicHamel` holds: `gaps(q)` is zero at every node to round-off, and slips are at the middle.
     """
 
     @property
@@ -151,6 +150,20 @@ class RollingMechanism(FromConstraints):
 
     def holonomic(self, q: Array) -> Array:
         return self.params.closed(q)
+
+    def positions(self, q: Array) -> Array:
+        return self.params.closed(q)
+
+    @property
+    def held_rows(self) -> tuple[int, ...]:
+        """Where gaps can open: their rates, and those of what redundant coordinates satisfy."""
+        held = self.params
+        if not held.gaps_kept:
+            return ()
+        slips = held.gap_slips()
+        relations = jax.eval_shape(held.closed, jnp.zeros(len(self.coordinates))).shape[0] - len(held.gaps_kept)
+        rates = (held.kept.index(slips[gap]) for gap in held.gaps_kept)
+        return (*rates, *range(len(held.kept), len(held.kept) + relations))
 
     @property
     def redundant(self) -> bool:

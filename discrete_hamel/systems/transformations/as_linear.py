@@ -16,8 +16,9 @@ from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.adapted_frames import adapted, probes
 from discrete_hamel.mechanics.constructors import from_constraints
 from discrete_hamel.mechanics.gibbs_appell import directions
-from discrete_hamel.mechanics.nonlinear import FromNonlinearConstraints, NonlinearSystem
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System, Wrapper
+from discrete_hamel.systems.implicit_constraints import FromNonlinearConstraints
 
 TOLERANCE = 1e-9  # what is zero, relative to the velocities compared
 SIZES = (1.0, 1e-2, 30.0)  # of the z that are tried

@@ -3,6 +3,9 @@
 Each makes a new system, so they go together: damped(controlled(car, motor), drag). In the schemes a force enters where
 the other terms of F do, f_j(q_{k+tau}, xi_{k,k+1}) in (D2): the forced discrete Lagrange-d'Alembert principle in the
 frame, which keeps the scheme's order.   Marsden & West (2001) 3.2
+
+Systems that have no frame (constraints nonlinear in the velocities) take the same, qdot in the place of xi, and forces
+as covectors in coordinates.
 """
 
 from collections.abc import Callable
@@ -13,15 +16,12 @@ from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.mechanics.nonlinear import need_frame
 from discrete_hamel.mechanics.system import System, Wrapper
 from discrete_hamel.systems.transformations.prescribed import timed
 
-FORCE = "its force, force(q, qdot), is given to dh.nonlinear or a method of its class"
-
 
 def forced(system: System, force: Callable, *, params: PyTree = None) -> System:
-    """The system with force(q, xi) besides its own: n components along the frame, xi all n.
+    """The system with force(q, xi) besides its own: n components along the frame, xi all n; without a frame f(q, qdot).
 
     `params`, any pytree, is passed as last argument if given; so it is by all functions here.
 
@@ -32,7 +32,6 @@ def forced(system: System, force: Callable, *, params: PyTree = None) -> System:
     >>> round(float(traj.xi[-1, 1]), 12), round(float(dh.work(traj).forces[-1]), 12)    # m v = f t, W = m v^2 / 2
     (1.0, 0.5)
     """
-    need_frame(system, "forced", FORCE)
     return Forced(system, _given, force, params)
 
 
@@ -46,7 +45,6 @@ def damped(system: System, dissipation: Callable, *, params: PyTree = None) -> S
     >>> bool(dh.power(dragged, [0.0, 0, 0], [1.0, 2.0]).forces == -0.3 * (1 + 4))
     True
     """
-    need_frame(system, "damped", FORCE)
     return Forced(system, _rayleigh, dissipation, params)
 
 
@@ -55,7 +53,6 @@ def magnetic(system: System, form: Callable, *, params: PyTree = None) -> System
 
     d/dt dL/dqdot - dL/dq = M qdot + lambda_a A^a,   f_j = Psi^a_j M_ab Psi^b_i xi^i     [MD] (2.2), (3.1)
     """
-    need_frame(system, "magnetic", FORCE)
     return Forced(system, _gyroscopic, form, params)
 
 
@@ -72,7 +69,6 @@ def controlled(system: System, u: Callable, *, params: PyTree = None) -> System:
     >>> run.q.shape
     (11, 4)
     """
-    need_frame(system, "controlled", FORCE)
     if system.clock is None:
         return Forced(timed(system), _input_beside_time, u, params)
     return Forced(system, _input, u, params)
@@ -103,7 +99,7 @@ def _rayleigh(function: Callable, _: System, q: Array, xi: Array) -> Array:
 
 
 def _gyroscopic(function: Callable, system: System, q: Array, xi: Array) -> Array:
-    psi, form = system.frame(q), function(q)
+    psi, form = jnp.eye(len(q)) if system.frameless else system.frame(q), function(q)
     if form.shape != (len(q), len(q)):
         raise InputError(f"form(q) must be {len(q)} x {len(q)}, for q of length {len(q)}; got shape {form.shape}.")
     # The antisymmetric part is all that is gyroscopic, and the power of it is zero to the last bit but round-off.
@@ -121,5 +117,7 @@ def _input_beside_time(function: Callable, _: System, q: Array, xi: Array) -> Ar
 
 def _sized(force: Array, n: int, name: str) -> Array:
     if force.shape != (n,):
-        raise InputError(f"{name} must return the {n} components along the frame; got shape {force.shape}.")
+        raise InputError(
+            f"{name} must return the {n} components along the frame (without one, of qdot); got shape {force.shape}."
+        )
     return force

@@ -28,7 +28,6 @@ def with_potential(system: System, V: Callable, *, params: PyTree = None) -> Sys
     >>> bool(abs(run.energy - run.energy[0]).max() < 1e-4)
     True
     """
-    need_frame(system, "with_potential", "subtract V in the Lagrangian that you give")
     return WithPotential(system, V, params)
 
 

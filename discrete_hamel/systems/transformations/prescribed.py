@@ -13,8 +13,8 @@ from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of, static
 from discrete_hamel.mechanics import frames
-from discrete_hamel.mechanics.nonlinear import need_frame
 from discrete_hamel.mechanics.system import System, Wrapper
+from discrete_hamel.systems.transformations.nonlinear_in_time import NonlinearInTime
 
 STUCK = 1e-10  # share of a row below which no motion in D changes a coordinate
 
@@ -44,6 +44,8 @@ def prescribe(system: System, paths: Mapping[str | int, Callable], *, params: Py
         shape = jax.eval_shape(path, 0.0, *(() if params is None else (params,))).shape
         if shape != ():
             raise InputError(f"the path of {key} must return one number for a time; it returns shape {shape}.")
+    if system.frameless:
+        return NonlinearInTime(system, driven, tuple(paths.values()), params)
     return InTime(system, driven, tuple(paths.values()), params, _by_name(system, driven))
 
 
@@ -55,11 +57,10 @@ def timed(system: System) -> System:
     ('theta', 'x', 'y', 't')
     """
     _without_clock(system)
-    return InTime(system, (), (), None, ())
+    return NonlinearInTime(system) if system.frameless else InTime(system, (), (), None, ())
 
 
 def _without_clock(system: System) -> None:
-    need_frame(system, "prescribed motion", "put the paths into its Lagrangian and its velocities")
     if system.clock is not None:
         raise InputError(
             "this system has time among its coordinates already. Prescribe all paths in one call, before an input u(t) "
