@@ -9,7 +9,6 @@ in `THEMES`, and is loaded when it is first used: `dir(dh)` lists it, theme by t
 
 import importlib as _importlib
 import os as _os
-from typing import Any as _Any
 
 import jax as _jax
 
@@ -100,7 +99,7 @@ _HOME = {name: module for theme in THEMES.values() for module, names in theme.it
 __all__ = [*_HOME, *MODULES]
 
 
-def __getattr__(name: str) -> _Any:
+def __getattr__(name: str) -> object:
     if name in MODULES:
         value = _importlib.import_module(f"{__name__}.{MODULES[name]}")
     elif name in _HOME:

@@ -114,7 +114,8 @@ def _correction(slope: np.ndarray, rate: np.ndarray, goal: np.ndarray, near: flo
 
     Where (M - 1) v is small, v leads to a neighbouring orbit of a family, which energy and momenta number: not there.
     """
-    _, sizes, right = np.linalg.svd(slope)
+    unit = rate / np.linalg.norm(rate)
+    _, sizes, right = np.linalg.svd(slope - np.outer(unit, unit @ slope))  # along the flow T makes good what is left
     told = right[sizes > near].T
     step = np.linalg.lstsq(np.column_stack([slope @ told, rate]), goal, rcond=CUT)[0]
     return np.append(told @ step[:-1], step[-1])
