@@ -116,5 +116,5 @@ def _values(function: Callable | str, run: Trajectory) -> np.ndarray:
     return np.asarray(_along(function, run.q, run.xi))
 
 
-def _along(function: Callable, q: Array, xi: Array) -> jax.Array:
+def _along(function: Callable, q: Array | np.ndarray, xi: Array | np.ndarray) -> jax.Array:
     return jax.vmap(function)(jnp.asarray(q), jnp.asarray(xi))

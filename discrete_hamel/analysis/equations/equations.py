@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -164,7 +164,7 @@ class _Reader:
         known = getattr(self.system, kind) or [f"{letter}{k + 1}" for k in range(count)]
         return [self._name_for(name) for name in known[:count]]
 
-    def _inputs(self, names: list[str], samples: np.ndarray) -> np.ndarray:
+    def _inputs(self, names: list[str], samples: Array | np.ndarray) -> np.ndarray:
         nodes = [self.graph.input(name, float(sample)) for name, sample in zip(names, samples, strict=True)]
         return np.array(nodes, dtype=object)
 
@@ -193,7 +193,7 @@ class _Reader:
         from discrete_hamel.analysis.equations.rational import Formulas
 
         try:
-            (result,) = to_graph(self.graph, function, self.parameters, *arguments)
+            (result,) = to_graph(self.graph, function, cast(np.ndarray, self.parameters), *arguments)
         except Unsupported as why:
             raise InputError(f"the equations of {type(self.system).__name__} cannot be printed: {why}.") from None
         nodes = [int(node) for node in np.ravel(result)]
