@@ -5,11 +5,14 @@ differences, sums, scans, reversals, selections, rolls, small linear algebra), w
 of them unused, and a random scheme. Of each `kind` it must be the plain one to 1e-12, or refused with a reason:
 
     read    in the graph, Newton's correction and what follows from the root are those of the scheme's own `residual`
-            and `advance`, which NumPy evaluates (0.3 CPU s each)
+            and `advance`, which NumPy evaluates (a quarter of a CPU second each)
     xla     the same, evaluated by XLA (a second each)
     host    a run by `simulate`
     jit     the same under jax.jit, with data and parameters traced
     lanes   three members of `ensemble`
+
+Of `read`, seeds 0 to 2592 have been run: 2483 equal, 8 plain (more than 700 000 operations), none wrong any more; 102
+of the first 2000, of more than 5000 operations, not yet. 10 000 take some 40 CPU minutes.
 
 Programs run in child processes, some dozens in each, so that one that ends its process is seen, named, and left behind.
 """

@@ -9,7 +9,6 @@ in `THEMES`, and is loaded when it is first used: `dir(dh)` lists it, theme by t
 
 import importlib as _importlib
 import os as _os
-from typing import Any as _Any
 
 import jax as _jax
 
@@ -38,6 +37,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
             "velocities", "quasivelocities", "nodal_velocity",
         ),
         "mechanics.manifold": ("project",),
+        "analysis.equations.equations": ("equations",),
     },
     "one step": {
         "schemes.scheme": ("Scheme", "State", "Interval", "start", "step"),
@@ -66,11 +66,16 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "analysis.motion.linearise": ("linearise",),
         "analysis.motion.least_compulsion": ("compulsion", "gibbs_appell"),
         "analysis.motion.properties": ("properties",),
+        "analysis.motion.vakonomic": ("vakonomic", "vakonomic_between"),
+        "analysis.geometry.densities": ("phase_divergence", "invariant_density", "multiplier_residual"),
         "analysis.motion.variations": ("action", "action_variation", "transpositional_defect"),
+        "analysis.motion.discrete_noether": ("discrete_noether",),
         "analysis": (
             "audit", "compare", "crossings", "section", "lyapunov_exponents",
             "relative_equilibrium", "spectrum", "threshold", "branch", "family", "structural_stability",
             "reduced", "hidden_momenta", "flatness",
+            "reduce", "coefficients", "on_shapes", "shape_of", "reconstruct",
+            "relative_periodic_orbit", "return_map", "rotation_number", "evoke",
             "bracket_matrix", "jacobiator", "integrable",
             "divergence", "keeps_measure", "measure_condition", "transported_density", "volume_change",
         ),
@@ -85,7 +90,8 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 MODULES = {
     "systems": "systems", "mechanisms": "systems.mechanisms", "groups": "systems.groups", "schemes": "schemes",
-    "fields": "fields", "analysis": "analysis", "plots": "drawing.plots", "animate": "drawing.films",
+    "fields": "fields", "analysis": "analysis", "testing": "testing", "plots": "drawing.plots",
+    "animate": "drawing.films",
 }  # fmt: skip
 
 _HOME = {name: module for theme in THEMES.values() for module, names in theme.items() for name in names}
@@ -93,7 +99,7 @@ _HOME = {name: module for theme in THEMES.values() for module, names in theme.it
 __all__ = [*_HOME, *MODULES]
 
 
-def __getattr__(name: str) -> _Any:
+def __getattr__(name: str) -> object:
     if name in MODULES:
         value = _importlib.import_module(f"{__name__}.{MODULES[name]}")
     elif name in _HOME:

@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 
-from discrete_hamel import analysis, fields, schemes, systems
+from discrete_hamel import analysis, fields, schemes, systems, testing
 from discrete_hamel._support.caches import clear_caches
 from discrete_hamel._support.errors import (
     ContactLost,
@@ -18,9 +18,11 @@ from discrete_hamel.analysis import (
     audit,
     bracket_matrix,
     branch,
+    coefficients,
     compare,
     crossings,
     divergence,
+    evoke,
     family,
     flatness,
     hidden_momenta,
@@ -29,21 +31,32 @@ from discrete_hamel.analysis import (
     keeps_measure,
     lyapunov_exponents,
     measure_condition,
+    on_shapes,
+    reconstruct,
+    reduce,
     reduced,
     relative_equilibrium,
+    relative_periodic_orbit,
+    return_map,
+    rotation_number,
     section,
+    shape_of,
     spectrum,
     structural_stability,
     threshold,
     transported_density,
     volume_change,
 )
+from discrete_hamel.analysis.equations.equations import equations
+from discrete_hamel.analysis.geometry.densities import invariant_density, multiplier_residual, phase_divergence
+from discrete_hamel.analysis.motion.discrete_noether import discrete_noether
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.analysis.motion.least_compulsion import compulsion, gibbs_appell
 from discrete_hamel.analysis.motion.linearise import linearise
 from discrete_hamel.analysis.motion.properties import properties
 from discrete_hamel.analysis.motion.reference import reference
+from discrete_hamel.analysis.motion.vakonomic import vakonomic, vakonomic_between
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
@@ -125,6 +138,7 @@ __all__ = [
     "quasivelocities",
     "nodal_velocity",
     "project",
+    "equations",
     "Scheme",
     "State",
     "Interval",
@@ -161,9 +175,15 @@ __all__ = [
     "compulsion",
     "gibbs_appell",
     "properties",
+    "vakonomic",
+    "vakonomic_between",
+    "phase_divergence",
+    "invariant_density",
+    "multiplier_residual",
     "action",
     "action_variation",
     "transpositional_defect",
+    "discrete_noether",
     "audit",
     "compare",
     "crossings",
@@ -178,6 +198,15 @@ __all__ = [
     "reduced",
     "hidden_momenta",
     "flatness",
+    "reduce",
+    "coefficients",
+    "on_shapes",
+    "shape_of",
+    "reconstruct",
+    "relative_periodic_orbit",
+    "return_map",
+    "rotation_number",
+    "evoke",
     "bracket_matrix",
     "jacobiator",
     "integrable",
@@ -204,6 +233,7 @@ __all__ = [
     "schemes",
     "fields",
     "analysis",
+    "testing",
     "plots",
     "animate",
 ]

@@ -114,32 +114,3 @@ def is_undone(system: dh.System, scheme: Any, inverse: Any, state: Any, h: float
 
 
 STEP = jax.jit(dh.step)
-
-
-def steady_spin(disk: Any, theta: Any, turn: Any) -> Any:
-    """psi' of the steady rolling with lean theta and heading rate phi' = turn, from the balance of lean by hand.
-
-    (m R^2 + B) (phi' sin theta + psi') phi' cos theta - A phi'^2 sin theta cos theta + m g R sin theta = 0
-    """
-    m, r, a, b, g = disk.mass, disk.radius, disk.inertia_diameter, disk.inertia_axis, disk.gravity
-    c, s = np.cos(theta), np.sin(theta)
-    return (a * turn**2 * s * c - m * g * r * s) / ((m * r**2 + b) * turn * c) - turn * s
-
-
-def keeps_steady_rolling(
-    disk: Any, scheme: Any, theta: float, turn: float, spin: float, h: float, tolerance: float = 1e-12, steps: int = 3
-) -> None:
-    """Lean, quasi-velocities and momenta stay, and each step moves the disk by the same element of SE(2) x S^1."""
-    state = dh.start(disk, scheme, jnp.array([theta, 0.7, -0.2, 0.4, 0.1]), jnp.array([0.0, turn, spin]), h)
-    moves = []
-    for _ in range(steps):
-        new, interval = STEP(disk, scheme, state, h)
-        size = 1.0 + float(jnp.max(jnp.abs(state.p))) + float(jnp.max(jnp.abs(state.xi)))
-        drift = np.concatenate([new.q[:1] - state.q[:1], new.p - state.p, new.xi - state.xi, interval.xi[3:]])
-        assert np.max(np.abs(drift)) <= tolerance * size, f"steady rolling is lost: off by {drift}"
-        c, s = np.cos(state.q[1]), np.sin(state.q[1])
-        change = np.asarray(new.q - state.q)
-        moves.append([change[1], change[2], c * change[3] + s * change[4], -s * change[3] + c * change[4]])
-        state = new
-    assert np.max(np.abs(np.diff(moves, axis=0))) <= tolerance * size
-    assert np.allclose(np.asarray(moves)[:, :2], [h * turn, h * spin], rtol=0, atol=tolerance * size)

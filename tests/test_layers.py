@@ -24,17 +24,18 @@ ROOMS = (
     "runs",
     "analysis",
     "control",
+    "testing",
     "drawing",
     "cli",
 )
 NEIGHBOURS = {"schemes": "systems", "systems": "schemes", "analysis": "control", "control": "analysis"}  # strangers
 SHELVES = {  # inside a room, in order; "" are the files that lie in the room itself
     "compiler": ("graph", "simplifying", "reading", "step", "native", "lanes", "gradients", ""),
-    "analysis": ("symmetry", "equilibria", "motion", "geometry", ""),
+    "analysis": ("symmetry", "equilibria", "motion", "geometry", "reduction", "equations", ""),
 }
 GEOMETERS = ("_support", "mechanics", "schemes", "runs")  # what a reader who knows the mathematics has to read
 LONGEST = 6000
-MOST_UNKNOWN = 276
+UNKNOWN = 150
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
@@ -174,7 +175,9 @@ def test_shapes_read_in_help_as_they_are_written():
 def test_few_types_are_unknown():
     """The count is that of `grep -rnow Any discrete_hamel --include=*.py --include=*.pyi`, imports too."""
     sources = (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi"))
-    assert sum(len(re.findall(r"\bAny\b", path.read_text())) for path in sources) <= MOST_UNKNOWN
+    unknown = {path: len(re.findall(r"\bAny\b", path.read_text())) for path in sources}
+    most = sorted(unknown, key=lambda path: -unknown[path])[:5]
+    assert sum(unknown.values()) < UNKNOWN, f"say a type; `_support/arrays.py` names some. Most are in {most}"
 
 
 def test_what_is_public_is_what_dir_lists():

@@ -12,6 +12,7 @@ from problems import DISK, PENDULUM, SLEIGH, Problem
 import discrete_hamel as dh
 from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.schemes import Scheme, State
+from discrete_hamel.testing.words import keeps_steady_rolling, steady_spin
 
 
 class Mutant(Scheme):
@@ -77,7 +78,7 @@ class OneConstraintLess(dh.System):
         return self.base.frame(q)
 
 
-STEADY_DISK = {"theta": 0.3, "turn": 2.0, "spin": float(checkers.steady_spin(DISK.system, 0.3, 2.0)), "h": 0.05}
+STEADY_DISK = {"theta": 0.3, "turn": 2.0, "spin": float(steady_spin(DISK.system, 0.3, 2.0)), "h": 0.05}
 
 
 def order(problem: Problem, tau: float, **run: Any) -> None:
@@ -101,7 +102,7 @@ def constraint(problem: Problem, tau: float, **run: Any) -> None:
 
 def steady(problem: Problem, tau: float, system: Any = None, scheme: Any = None) -> None:
     scheme = dh.DiscreteHamel(tau=tau) if scheme is None else scheme
-    keeps = partial(checkers.keeps_steady_rolling, scheme=scheme, **STEADY_DISK)
+    keeps = partial(keeps_steady_rolling, scheme=scheme, **STEADY_DISK)
     keeps(problem.system if system is None else system)
 
 

@@ -25,6 +25,9 @@ NAMES = [
     "relative_equilibria",
     "ensembles_and_gradients",
     "discrete_principle",
+    "nonlinear_constraints",
+    "bodies_and_principles",
+    "testing_your_own_system",
     "optimal_control",
 ]
 
@@ -264,6 +267,43 @@ def test_discrete_principle():
     assert powers["Hamel (5.8)"] == pytest.approx([3, 0, 2], abs=0.1)
     assert powers["one term more"] == pytest.approx([5, 2, 4], abs=0.1)
     assert powers["derived"] == pytest.approx([0, 2, 0], abs=0.1)
+
+
+@pytest.mark.slow
+def test_nonlinear_constraints():
+    pytest.importorskip("sympy")
+    names = executed("nonlinear_constraints")
+    assert names["parallel"] < 1e-14
+    assert names["energy"] < 1e-6
+    assert names["difference"] < 1e-3
+    assert names["kept"] < exact(names["exact"], scale=10)
+    assert names["off"] < 1e-3
+    assert names["apart"] < 1e-10
+
+
+@pytest.mark.slow
+def test_bodies_and_principles():
+    pytest.importorskip("sympy")
+    names = executed("bodies_and_principles")
+    assert set(names["found"].reduced) == {"p_1", "p_2", "p_3", "theta"}
+    assert names["off"] < 1e-9
+    assert np.ptp(names["f"]) > 0.02
+    assert abs(names["volume"]) < 1e-12
+    assert names["rolling"].q[:, 1].max() < 3 < 6 < names["stationary"].q[:, 1].max()
+
+
+@pytest.mark.slow
+def test_testing_your_own_system():
+    names = executed("testing_your_own_system")
+    assert names["right"] == "holds"
+    assert names["wrong"].startswith("bracket:")
+    assert names["found"]["Overdrawn"].startswith("invariant 'turning':")
+    assert names["found"]["Elsewhere"].startswith("symmetry 'translation':")
+    assert {case for case, holds in names["verdicts"].items() if holds} == {
+        ("free", "exact"),
+        ("tethered", 2),
+        ("tethered", False),
+    }
 
 
 @pytest.mark.slow

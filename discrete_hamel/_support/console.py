@@ -4,10 +4,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Protocol
 
 SILENT = 1.0  # seconds before the first line
 APART = 0.1  # seconds between lines
@@ -41,7 +41,7 @@ class Terminal:
 class Notebook:
     """A cell of a notebook: one output, which is updated."""
 
-    def __init__(self, display: Any) -> None:
+    def __init__(self, display: Callable) -> None:
         self.display, self.handle = display, None
 
     def show(self, line: str) -> None:
@@ -140,9 +140,9 @@ def stop_requests() -> Iterator[list[int]]:
         yield stops
         return
 
-    def note(number: int, frame: Any) -> None:
+    def note(number: int, frame: object) -> None:
         if stops:
-            signal.default_int_handler(number, frame)
+            signal.default_int_handler(number, frame)  # type: ignore[arg-type]
         stops.append(number)
 
     signal.signal(signal.SIGINT, note)

@@ -31,6 +31,17 @@ from discrete_hamel.analysis.motion.momenta import (
     nonholonomic_momentum,
 )
 from discrete_hamel.analysis.motion.trends import Trend, trend
+from discrete_hamel.analysis.reduction.coefficients import Coefficients, coefficients
+from discrete_hamel.analysis.reduction.on_shapes import ShapeSystem, on_shapes
+from discrete_hamel.analysis.reduction.phases import (
+    RelativePeriodicOrbit,
+    evoke,
+    relative_periodic_orbit,
+    return_map,
+    rotation_number,
+)
+from discrete_hamel.analysis.reduction.reconstruction import reconstruct, shape_of
+from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem, reduce
 from discrete_hamel.analysis.symmetry.actions import generator
 from discrete_hamel.analysis.symmetry.conserved_momenta import HiddenMomenta
 from discrete_hamel.analysis.symmetry.flat_systems import Flatness, flatness
@@ -42,6 +53,7 @@ __all__ = [
     "Audit",
     "Branch",
     "Bundles",
+    "Coefficients",
     "Comparison",
     "Connection",
     "ConstrainedFirst",
@@ -55,8 +67,11 @@ __all__ = [
     "Noether",
     "Preservation",
     "Reduced",
+    "ReducedSystem",
     "RelativeEquilibrium",
+    "RelativePeriodicOrbit",
     "ShapeMomenta",
+    "ShapeSystem",
     "Shift",
     "Spectrum",
     "Stability",
@@ -68,10 +83,12 @@ __all__ = [
     "bracket_matrix",
     "branch",
     "bundles",
+    "coefficients",
     "compare",
     "crossings",
     "cyclic_coordinates",
     "divergence",
+    "evoke",
     "family",
     "flatness",
     "gauge_term",
@@ -89,9 +106,16 @@ __all__ = [
     "noether",
     "nonholonomic_connection",
     "nonholonomic_momentum",
+    "on_shapes",
+    "reconstruct",
+    "reduce",
     "reduced",
     "relative_equilibrium",
+    "relative_periodic_orbit",
+    "return_map",
+    "rotation_number",
     "section",
+    "shape_of",
     "spectrum",
     "structural_stability",
     "threshold",

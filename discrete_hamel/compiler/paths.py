@@ -5,7 +5,7 @@ an iteration has `stepper.LARGEST` operations at most, from `stepper.FUSED` on w
 make it up to fifteen times slower. What remains is plain.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,7 @@ from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.host import in_machine_code
 from discrete_hamel.compiler.step.loop import chunk
 from discrete_hamel.compiler.step.stages import PATIENCE, StageStepper
+from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.compiler.step.verification import STEPS, difference, refused
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import Gauss
@@ -27,7 +28,7 @@ _steppers = Cache(most=200)
 
 def stepper_for(
     length: int, system: System, scheme: Scheme, state: State, h: Array, *, reproducible: bool = False
-) -> Any:
+) -> Stepper | StageStepper | str:
     """The compiled step for this kind of system and scheme, for chunks of `length`, or the reason why there is none.
 
     The values it is built at decide on the order of elimination, and so on round-off. `reproducible` asks for one that
@@ -36,14 +37,14 @@ def stepper_for(
     run = system, scheme, state, h
     if type(scheme) is Gauss:
         sweeping = _kept(StageStepper, length, run, reproducible)
-        if not isinstance(sweeping, str) and settles(sweeping, length, *run):
+        if not isinstance(sweeping, str) and settles(sweeping, length, *run):  # type: ignore[arg-type]
             return sweeping
     return _kept(in_machine_code, length, run, reproducible)
 
 
-def _kept(fitting: Any, length: int, tree: tuple, reproducible: bool) -> Any:
+def _kept(fitting: Callable, length: int, tree: tuple, reproducible: bool) -> Stepper | StageStepper | str:
     """What was built of this kind before, or is now; or the reason why there is none."""
-    key: tuple[Any, ...] = (
+    key: tuple = (
         fitting,
         length,
         jax.tree.structure(tree),
@@ -54,7 +55,9 @@ def _kept(fitting: Any, length: int, tree: tuple, reproducible: bool) -> Any:
     return _steppers.kept(key, lambda: _built(fitting, length, *tree))
 
 
-def _built(fitting: Any, length: int, system: System, scheme: Scheme, state: State, h: Array) -> Any:
+def _built(
+    fitting: Callable, length: int, system: System, scheme: Scheme, state: State, h: Array
+) -> Stepper | StageStepper | str:
     try:
         stepper = fitting(system, scheme, state, h)
         few, one = jnp.asarray(min(STEPS, length)), jnp.asarray(1)

@@ -1,7 +1,6 @@
 """The inextensible string that cannot move sideways: [HE] Example 4.1."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -39,7 +38,7 @@ class ConstrainedString(Trailing, System):
     mass: float = 1.0  # kg
     length: float = 1.0  # m
     pull: float = 0.0  # N
-    heading: Any = static(default=None)  # rad, of the distance in m
+    heading: Callable | None = static(default=None)  # rad, of the distance in m
 
     rank = 1
 
@@ -58,7 +57,7 @@ class ConstrainedString(Trailing, System):
 
     def ahead(self, distance: Array) -> Array:
         """The front's direction after that distance, complex."""
-        angle = jnp.asarray(self.heading(distance), float)
+        angle = jnp.asarray(self.heading(distance), float)  # type: ignore[misc]
         return jax.lax.complex(jnp.cos(angle), jnp.sin(angle))
 
     def moved(self, q: Array, xi: Array) -> Array:
@@ -115,7 +114,7 @@ class ConstrainedString(Trailing, System):
                 "end that goes ahead, and `heading` tells where the end s = length goes; where the other end goes is "
                 "not determined by that, nor by initial data ([HE] Example 4.1)."
             )
-        ahead = float(self.heading(0.0))
+        ahead = float(self.heading(0.0))  # type: ignore[misc]
         links = laid_behind(angle, float(self.length), self.points, ahead, "heading(0)")
         return {"q": np.concatenate([[0.0], np.asarray(place, float), links]), "xi": np.array([float(speed)])}
 
@@ -144,7 +143,7 @@ class ConstrainedString(Trailing, System):
     def sample(self) -> dict:
         """A straight string that begins to follow `heading`; none is invented where it is missing."""
         self.check()
-        first = float(self.heading(0.0))
+        first = float(self.heading(0.0))  # type: ignore[misc]
         return {**self.behind(lambda s: first, speed=1.0), "h": float(self.spacing)}
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:

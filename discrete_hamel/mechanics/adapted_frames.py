@@ -10,7 +10,6 @@ velocities as xi^D has them solved for instead: a Graph for coordinates, else th
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -128,7 +127,7 @@ def probes(q: np.ndarray, count: int = 64) -> np.ndarray:
     return np.concatenate([q[None], q + offsets])
 
 
-def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> Any:
+def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> "Graph | Reflections":
     """The Graph or Reflections that stays farthest from degenerate over A at several points, the first the start.
 
     b of A qdot = b at the start tells rows that are there twice from rows that contradict each other.
@@ -154,7 +153,9 @@ def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> Any:
     return Reflections(tuple(i for i in coordinates if i not in axes), axes, signs)
 
 
-def wanted(one_forms: np.ndarray, b: np.ndarray, free: Any, coordinates: Sequence[str]) -> Any:
+def wanted(
+    one_forms: np.ndarray, b: np.ndarray, free: np.ndarray | Sequence[str | int], coordinates: Sequence[str]
+) -> "Graph | Stacked":
     """The construction whose xi^D are the velocities that the user wants, from A, b and R (or the names) at the start.
 
     `free` is R(q) at the start, m x N, or a sequence of names or indices of coordinates.

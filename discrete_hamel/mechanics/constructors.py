@@ -262,10 +262,10 @@ class FromConstraints(DescribedSystem):
         if b.shape != shape[:1]:
             raise InputError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
         if self.free is None:
-            choice = adapted(forms, b)
+            choice = adapted(forms, b)  # type: ignore[assignment]
         else:
             asked = np.asarray(self._wanted(q)) if callable(self.free) else self.free
-            choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
+            choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)  # type: ignore[assignment]
         return self.replace(choice=choice, weights=_weights(_inertias(self, q)))
 
     def in_velocities(self, q: Array, v: Array) -> Array:
@@ -308,7 +308,7 @@ class FromConstraints(DescribedSystem):
         return self.choice.margin(self._rows(q))
 
 
-ONCE: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+ONCE: dict[str, bool | int] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
 @jax.jit
@@ -341,7 +341,7 @@ def _weights(inertias: Array) -> Array:
     return jnp.where(good, inertias, jnp.where(jnp.isfinite(least), least, 1.0))
 
 
-def _force_in_frame(system: Any, q: Array, xi: Array) -> Array:
+def _force_in_frame(system: "FromVelocities | FromConstraints", q: Array, xi: Array) -> Array:
     """f_j = <f, u_j> for a force given as a covector f(q, qdot) in coordinates."""
     if system.force_of is None:
         return jnp.zeros_like(xi)

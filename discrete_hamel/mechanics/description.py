@@ -84,7 +84,7 @@ def _all_are(kind: type, values: Sequence) -> bool:
 _staged = Cache(most=200)
 
 
-def call(function: Callable, params: object, *arguments: Any) -> Any:
+def call(function: Callable, params: object, *arguments: object) -> Any:
     """function(*arguments), with the system's params as last argument if it has any; JAX traces it once a shape."""
     arguments = arguments if params is None else (*arguments, params)
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(arguments)):

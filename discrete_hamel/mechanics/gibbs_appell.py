@@ -112,7 +112,7 @@ def reactions(system: System, q: Array, z: Array) -> Array:
 
 def quasivelocities(system: System, q: Array, v: Array) -> Array:
     """z with psi(q, z) = v: in closed form where the system knows one, else the nearest that least squares finds."""
-    known = system.z_of(q, v)
+    known = system.z_of(q, v)  # type: ignore[attr-defined]
     if known is not None:
         return jnp.asarray(known)
     from scipy.optimize import least_squares  # here, as it takes as long to load as JAX

@@ -58,7 +58,7 @@ def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: 
     names = system.velocities
     lost = lost / np.max(np.abs(lost))
     words = [f"{w:.3g} {names[i] if i < len(names) else f'z[{i}]'}" for i, w in enumerate(lost) if abs(w) > 1e-3]
-    known = f" ({system.singular})" if system.singular else ""
+    known = f" ({system.singular})" if system.singular else ""  # type: ignore[attr-defined]
     place = [np.array2string(np.asarray(a), precision=6, separator=", ") for a in (q, z)]
     return (
         f"psi_z(q, z) has rank below m = {psi_z.shape[1]} at q = {place[0]}, z = {place[1]}{known}: a change of z "
@@ -111,7 +111,7 @@ def met_singular_state(
 @jax.jit
 def _margins(system: System, q: Array, z: Array) -> Array:
     def margin(q: Array, z: Array) -> Array:
-        return system.chart.margin(jax.jacfwd(system.constraint, 1)(q, system.velocity(q, z)))
+        return system.chart.margin(jax.jacfwd(system.constraint, 1)(q, system.velocity(q, z)))  # type: ignore[attr-defined]
 
     return jax.vmap(margin)(q, z)
 

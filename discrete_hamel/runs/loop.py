@@ -190,7 +190,7 @@ def run(
         state, first = _start(system, scheme, q, xi, h)
     length, stepper = _length(q), "asked for"
     if compiled:
-        stepper = stepper_for(length, system, scheme, state, h, reproducible=record.lasting)
+        stepper = stepper_for(length, system, scheme, state, h, reproducible=record.lasting)  # type: ignore[assignment]
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     (state, finished, plain_until), last = record.begin(state, first, path)
     failure: RunFailed | RunInterrupted | None = None

@@ -22,7 +22,7 @@ def nonlinear_data(
     if v is not None:
         _length("v", v, len(q))
     system = system.at(q)
-    known = None if v is None or not concrete else system.z_of(q, v)
+    known = None if v is None or not concrete else system.z_of(q, v)  # type: ignore[attr-defined]
     if known is not None:
         system.check_state(q, known)  # before anything is made of what it refuses
     _shapes(system, q)

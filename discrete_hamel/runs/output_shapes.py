@@ -1,7 +1,6 @@
 """The shapes of what a system's functions return, before anything is computed; with many coordinates, the values."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -65,7 +64,7 @@ def step_density(h: Callable, q: Array, xi: Array) -> None:
         raise InputError(f"h(q, xi) is {float(size):g} at the start; the step's size must be positive and finite.")
 
 
-def _shape(name: str, function: Callable, *arguments: object) -> Any:
+def _shape(name: str, function: Callable, *arguments: object) -> jax.ShapeDtypeStruct:
     """Shape and type of what a function of a system returns: one array of real numbers, or a sentence."""
     with explained(name):
         value = jax.eval_shape(function, *arguments)

@@ -1,7 +1,5 @@
 """The discrete Hamel scheme in nodal-momentum form, and its staggered form."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -74,14 +72,16 @@ class DiscreteHamel(Scheme):
         momentum = mu - (1 - self.tau) * (h * force) - state.p  # (D2)
         return jnp.concatenate([momentum, q1 - state.q - h * system.frame(q) @ full(system, q, xi)])
 
-    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[State | CompensatedState, Array]:
+    def advance(
+        self, system: System, state: State | CompensatedState, h: Array, z: Array
+    ) -> tuple[State | CompensatedState, Array]:
         xi, q1 = z[: system.rank], z[system.rank :]
         q = (1 - self.tau) * state.q + self.tau * q1
         whole = full(system, q, xi)
         if not self.compensated:
             return State(q1, state.p + h * balance(system, q, xi)[1], xi), whole
-        low_q, low_p = state.low[: len(q1)], state.low[len(q1) :]
-        change, kick, rest_q, rest_p = self._changes(system, state, h, xi, q)
+        low_q, low_p = state.low[: len(q1)], state.low[len(q1) :]  # type: ignore[union-attr]
+        change, kick, rest_q, rest_p = self._changes(system, state, h, xi, q)  # type: ignore[arg-type]
         q1, low_q = carried(state.q, low_q + rest_q, change)
         p1, low_p = carried(state.p, low_p + rest_p, kick)
         return CompensatedState(q1, p1, xi, jnp.concatenate([low_q, low_p])), whole
@@ -127,7 +127,9 @@ class StaggeredHamel(Scheme):
         mean = (full(system, state.q, state.xi) + full(system, q1, xi)) / 2
         return jnp.concatenate([mu1 - state.p - (h / 2) * (force0 + force1), q1 - state.q - h * system.frame(q) @ mean])
 
-    def advance(self, system: System, state: Any, h: Array, z: Array) -> tuple[State | CompensatedState, Array]:
+    def advance(
+        self, system: System, state: State | CompensatedState, h: Array, z: Array
+    ) -> tuple[State | CompensatedState, Array]:
         xi, q1 = z[: system.rank], z[system.rank :]
         mean = (full(system, state.q, state.xi) + full(system, q1, xi)) / 2
         return State(q1, balance(system, q1, xi)[0], xi), mean

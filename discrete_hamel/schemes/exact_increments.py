@@ -23,7 +23,7 @@ from discrete_hamel.schemes.scheme import carried
 def round_to_half(x: Array) -> Array:
     """x to half the digits: whole multiples of one number, 2^-24 to 2^-26 of the sum of |x|.
 
-    >>> near = rounded(jnp.array([1.0, 0.1]))
+    >>> near = round_to_half(jnp.array([1.0, 0.1]))
     >>> bool(0 < abs(near[1] - 0.1) < 2**-24), float(near[1] * 2**25) % 1
     (True, 0.0)
     """

@@ -4,7 +4,7 @@ Momenta still enter and leave by their components in the frame: p_j = <P, u_j> o
 """
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -72,7 +72,7 @@ class _Lagrangian(Scheme):
         _need_square(system, q, type(self).__name__)
         return Scheme.start(self, system, q, xi, h)
 
-    def guess(self, system: System, state: Any, h: Array) -> Array:
+    def guess(self, system: System, state: State, h: Array) -> Array:
         v = hamel.velocities(system, state.q, state.xi)
         return jnp.concatenate([v, v])
 
@@ -169,7 +169,7 @@ class Rattle(_Lagrangian):
         return super().equation(system, row) if not n or row < 2 * n else f"the holonomic constraint {row - 2 * n}"
 
 
-def _on_and_along(system: Any, q: Array) -> None:
+def _on_and_along(system: System, q: Array) -> None:
     """Refuses a start off g = 0, and velocities of D across it."""
     psi = system.frame(q)
     slope = jax.jacfwd(partial(_constraint, system))(q)
@@ -187,8 +187,8 @@ def _on_and_along(system: Any, q: Array) -> None:
         )
 
 
-def _constraint(system: Any, q: Array) -> Array:
-    return jnp.atleast_1d(system.constraint(q))
+def _constraint(system: System, q: Array) -> Array:
+    return jnp.atleast_1d(system.constraint(q))  # type: ignore[attr-defined]
 
 
 class ReactingState(Pytree):

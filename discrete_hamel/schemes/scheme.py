@@ -104,10 +104,10 @@ class Scheme(Pytree, Generic[Moving, Held]):
     def check(self, system: Moving, q: Array) -> None:
         """Refuse, with a sentence, what only concrete values show to be outside the hypotheses; before a run."""
 
-    def start(self, system: Moving, q: Array, xi: Array, h: Array) -> Any:
+    def start(self, system: Moving, q: Array, xi: Array, h: Array) -> Held:
         """p_0 = mu(q_0, xi_0) on D: one-step and self-starting."""
         free = xi[: system.rank]
-        return State(q, hamel.balance(system, q, free)[0], free)
+        return State(q, hamel.balance(system, q, free)[0], free)  # type: ignore[return-value]
 
     def guess(self, system: Moving, state: Held, h: Array) -> Array:
         """z = (xi^D, q_{k+1}) of an explicit Euler step with the last interval's velocity."""

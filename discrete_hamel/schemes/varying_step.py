@@ -1,7 +1,6 @@
 """A step that varies along the run by reversible means only: nothing is ever rejected, tried again or estimated."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,13 +9,13 @@ from jax import Array
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics.hamel import full, vector_field
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Interval, Scheme, Wrapped
+from discrete_hamel.schemes.scheme import Interval, Scheme, State, Wrapped
 
 
 class Paced(Pytree):
     """The state of the scheme that steps, log sigma, the time, and the round-off in that."""
 
-    inner: Any
+    inner: State
     log_density: Array
     t: Array
     excess: Array
@@ -64,7 +63,7 @@ class TimeTransformed(Wrapped):
         return jax.jvp(self.density, (state.q, full(system, state.q, xi)), motion)[1]
 
     def _step_size(self, system: System, state: Paced, h: Array) -> tuple[Array, Array]:
-        log_density = state.log_density + h / 2 * self._slope(system, state.inner)
+        log_density = state.log_density + h / 2 * self._slope(system, state.inner)  # type: ignore[arg-type]
         return log_density, h * jnp.exp(log_density)
 
     def step(self, system: System, state: Paced, h: Array) -> tuple[Paced, Interval]:
@@ -76,7 +75,7 @@ class TimeTransformed(Wrapped):
         )
         return Paced(inner, log_density, *_sum(state.t, state.excess, size)), interval
 
-    def unsolved(self, system: System, state: Paced, h: Array) -> tuple[Scheme, Any, Array]:
+    def unsolved(self, system: System, state: Paced, h: Array) -> tuple[Scheme, State, Array]:
         _, size = self._step_size(system, state, h)
         return self.scheme.unsolved(system, state.inner, size)
 

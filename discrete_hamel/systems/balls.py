@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -192,7 +191,7 @@ def ball_outline(attitude: ArrayLike, centre: ArrayLike, radius: Scalar) -> outl
     return outlines.ellipsoid(np.asarray(attitude).reshape(3, 3), float(radius) * np.ones(3), centre)
 
 
-def fits(system: Any, around: str) -> None:
+def fits(system: "ChaplyginSphere | BallOnSphere", around: str) -> None:
     """The ball is smaller than what it rolls in."""
     radius, room = float(system.radius), float(getattr(system, around))
     if radius >= room:

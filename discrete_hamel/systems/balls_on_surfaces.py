@@ -249,7 +249,7 @@ class BallInCylinder(OnSurface):
     def check(self) -> None:
         parameters.positive(self, "mass", "inertia", "radius", "cylinder")
         parameters.not_negative(self, "gravity")
-        fits(self, "cylinder")
+        fits(self, "cylinder")  # type: ignore[arg-type]
 
     def sample(self) -> dict:
         """Thrown in sideways."""

@@ -39,7 +39,7 @@ class BasketballOnHoop(OnSurface):
     def check(self) -> None:
         parameters.positive(self, "mass", "radius", "hoop", "wire")
         parameters.not_negative(self, "gravity")
-        fits(self, "hoop")
+        fits(self, "hoop")  # type: ignore[arg-type]
 
     def sample(self) -> dict:
         """Down over the top of the rim, spinning: C1 = -40, C2 = 1 at the inner horizontal, which it never reaches."""

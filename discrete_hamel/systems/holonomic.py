@@ -66,14 +66,14 @@ class FromHolonomic(FromConstraints):
 
     def constraint(self, q: Array) -> Array:
         """g(q), all rows; what `Rattle` asks for."""
-        return jnp.atleast_1d(jnp.asarray(call(self.g_of, self.params, q), float))
+        return jnp.atleast_1d(jnp.asarray(call(self.g_of, self.params, q), float))  # type: ignore[arg-type]
 
     def positions(self, q: Array) -> Array:
         g = self.constraint(q)
         return g if self.kept is None else g[jnp.array(self.kept, int)]
 
     @property
-    def held_rows(self) -> tuple[int, ...]:
+    def held_rows(self) -> tuple[int, ...]:  # type: ignore[override]
         return tuple(range(1 if self.kept is None else len(self.kept)))
 
     @property
@@ -99,7 +99,7 @@ class FromHolonomic(FromConstraints):
 
     def row_name(self, row: int) -> tuple[int, str]:
         rows = len(self.held_rows)
-        return (self.kept[row], "Dg(q) v") if row < rows else (row - rows, "A(q) v")
+        return (self.kept[row], "Dg(q) v") if row < rows else (row - rows, "A(q) v")  # type: ignore[index]
 
     def at(self, q: Array) -> System:
         if self.choice is not None:

@@ -1,7 +1,7 @@
 """Convex bodies that roll without slipping on a horizontal plane: what all of them have in common."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -129,7 +129,7 @@ class Rolling(System):
         return directions
 
 
-def normal_force(body: Any, gamma: Array, omega: Array) -> Array:
+def normal_force(body: "Rolling", gamma: Array, omega: Array) -> Array:
     """gamma . F of the force F at the contact, by Newton's and Euler's laws for the mass centre, in the body's axes.
 
     F = m (omega' x rho + omega x rho' + omega x (omega x rho) + g gamma),  J omega' = J omega x omega - rho x F

@@ -136,7 +136,7 @@ class RollingBodyAngles(System):
 
     def contact_force(self, q: Array, xi: Array) -> Array:
         """The plane's normal force on the body: positive where it pushes, as a plane does."""
-        return normal_force(self, self.gamma(q), xi[:3])
+        return normal_force(self, self.gamma(q), xi[:3])  # type: ignore[arg-type]
 
     def invariants(self) -> dict[str, Invariant]:
         def energy(q: Array, xi: Array) -> Array:
@@ -153,7 +153,7 @@ class RollingBodyAngles(System):
             "rotation about the vertical": lambda q: jnp.zeros(5).at[1].set(1.0).at[3].set(-q[4]).at[4].set(q[3]),
         }
 
-    def steady(self, theta: Any, heading: Any) -> Array:
+    def steady(self, theta: float, heading: float) -> Array:
         """The free quasi-velocities of steady rolling at lean theta whose heading turns at the rate phi' = `heading`.
 
         Resal's axes then turn at the rate n = phi' e_z, and everything stands still in them: with v = omega x rho,
@@ -165,7 +165,7 @@ class RollingBodyAngles(System):
         gamma = self.gamma(jnp.asarray(theta, float)[None])
         rho, turn = self.to_centre(gamma), heading * gamma
 
-        def moment(spin: Any) -> Array:
+        def moment(spin: Array | float) -> Array:
             omega = turn.at[2].set(spin)
             force = self.mass * (jnp.cross(turn, jnp.cross(omega, rho)) + self.gravity * gamma)
             return (jnp.cross(turn, self.moments() @ omega) + jnp.cross(rho, force))[0]
@@ -178,7 +178,7 @@ class RollingBodyAngles(System):
         _, q, xi = self.of(self.on_rotations(), sample["q"], sample["xi"])
         return {"q": tuple(float(a) for a in q), "xi": tuple(float(a) for a in xi), "h": 0.01}
 
-    def shapes(self, q: Any) -> list[np.ndarray]:
+    def shapes(self, q: Array) -> list[np.ndarray]:
         """The body's surface in space, and its contact."""
-        q = np.asarray(q, float)
+        q = np.asarray(q, float)  # type: ignore[assignment]
         return self.on_rotations().shapes(np.concatenate([np.asarray(self.attitude(q)).reshape(9), q[3:]]))

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from checkers import steady_spin
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import branch, family
+from discrete_hamel.testing.words import steady_spin
 
 S = dh.systems
 DISK = S.RollingDisk()

@@ -52,6 +52,10 @@ OUTSIDE = {
         "q has 2 components; RollingDisk has 5",
     ),
     "divergence": (lambda: dh.divergence(DISK, AT, [0.1, 0.6, 3.0]), "is for Euler-Poincare(-Suslov) systems"),
+    "evoke": (
+        lambda: dh.evoke(analysis.RelativePeriodicOrbit(None, None, None, 1.0, np.eye(3), None, 0.0), SPARSE),
+        "reconstruct first",
+    ),
     "family": (
         lambda: analysis.family(S.KnifeEdgeOnIncline(), [0.3, 0, 0], [0.0, 1.0], "theta", [0.3]),
         "no relative equilibrium of KnifeEdgeOnIncline was found",
@@ -121,6 +125,16 @@ OUTSIDE = {
         lambda: analysis.wrong_way(SLEIGH, *RUNNING, equations=[1.0]),
         "must give xidot along D, 2 components",
     ),
+    "on_shapes": (lambda: dh.on_shapes(dh.reduce(DISK), lambda r: r), "2 components here, along S"),
+    "reconstruct": (lambda: dh.reconstruct(SPARSE), "is for runs of dh.reduce's systems"),
+    "reduce": (lambda: dh.reduce(SLEIGH), "move all of its coordinates"),
+    "relative_periodic_orbit": (
+        lambda: dh.relative_periodic_orbit(dh.reduce(DISK), AT, [0.1, 0.6, 3.0], period=1.0),
+        "q has 5 components",
+    ),
+    "return_map": (lambda: dh.return_map(DISK, lambda q, xi: q[0], h=0.0), "must be finite and not zero"),
+    "rotation_number": (lambda: dh.rotation_number([0.0, 1.0]), "needs three returns"),
+    "shape_of": (lambda: dh.shape_of(dh.reduce(DISK), [0.3, 0.1], [0.1, 0.6, 3.0]), "q has 2 components"),
 }
 
 

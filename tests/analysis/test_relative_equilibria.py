@@ -6,11 +6,12 @@ The rolling disk for the first hypothesis, circular Kepler orbits in Cartesian a
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checkers import keeps_steady_rolling, slopes, steady_spin
+from checkers import slopes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
+from discrete_hamel.testing.words import keeps_steady_rolling, steady_spin
 
 TAUS = (0.0, 0.3, 0.5, 1.0)
 SIZES = st.floats(0.3, 3.0)

@@ -78,6 +78,9 @@ def test_the_chaplygin_spheres_vertical_momentum():
         ratios.append(float(momenta(turned, omega)[0]) / (turned[6:9] @ moments @ omega))
     expected = float(kept[0] / (run.q[0][6:9] @ moments @ run.xi[0][:3]))
     assert np.array(ratios) == pytest.approx(expected, rel=1e-8)
+    r = momenta.shape(jnp.asarray(run.q[2]))
+    y, start = np.asarray(run.q[2])[6:9], np.asarray(q)[6:9]  # the field is that of turns: W^2 is its length, y . J y
+    assert momenta.wronskian(r) == pytest.approx(np.sqrt((y @ moments @ y) / (start @ moments @ start)), rel=1e-8)
 
 
 def test_the_snakeboard_is_not_flat():

@@ -3,12 +3,12 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from checkers import steady_spin
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import Stability, structural_stability
+from discrete_hamel.testing.words import steady_spin
 
 S = dh.systems
 MIDPOINT = dh.DiscreteHamel()

@@ -7,14 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from contact import DISK, SPHEROID, lowest_of_disk, lowest_of_spheroid, placed
-from draws import bodies_of_revolution, few, rotations, sizes
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import accelerations, assert_same
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
 from discrete_hamel.systems.pendulums import hat
 from discrete_hamel.systems.rolling_bodies import leaning, support_of_disk, support_of_spheroid
+from discrete_hamel.testing.strategies import bodies_of_revolution, rotations, sizes
 
 BODY = {"mass": 1.3, "inertia_across": 0.7, "inertia_axis": 0.45, "gravity": 9.81}
 OMEGA = (0.156665381925, -0.548328836739, 2.664873022211)
@@ -129,7 +129,7 @@ def brackets_and_metric(spheroid, q):
     return (found, in_space), ((all_three @ mass @ all_three.T)[:2], jnp.array(gram))
 
 
-@few
+@settings(max_examples=25)
 @given(bodies_of_revolution(), sizes(), sizes(), rotations())
 def test_brackets_and_metric_of_the_thesis(body, across, along, r):
     assume(abs(r[2, 2]) < 0.95)

@@ -4,12 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import few, numbers, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import accelerations, assert_same, orthogonal, rates
 
 import discrete_hamel as dh
 from discrete_hamel.systems._blocks import algebras
+from discrete_hamel.testing.strategies import numbers, vectors
 
 NOTHING = jnp.zeros(0)  # the coordinates of a reduced system
 
@@ -73,7 +73,7 @@ def test_lagrange_dalembert(group):
     def second_of(q, v, second):
         return jax.jvp(xi_of, (q, v), (v, second))[1]
 
-    @few
+    @settings(max_examples=25)
     @given(vectors(9), vectors(3), vectors(3), numbers(-1.0, 1.0))
     def check(entries, xi, a, place):
         inertia, xi, a = metric(entries, n), xi[:n], a[:n]
@@ -95,7 +95,7 @@ def test_lagrange_dalembert(group):
     check()
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(16), vectors(2), vectors(4), vectors(4))
 def test_two_constraints(entries, xi, a, b):
     """(14) with two multipliers on u(2): p' = ad* p + lambda a + kappa b, <a, xi> = <b, xi> = 0."""
@@ -128,7 +128,7 @@ def test_measure_of_euler_poincare_needs_a_unimodular_group():
     assert abs(np.einsum("kik->i", algebras.AFFINE)[0]) == 1.0
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(9), vectors(3), vectors(2))
 def test_measure_of_euler_poincare_suslov(entries, a, xi):
     """(5.6) [QS], (15) [ND] on se(2): the divergence vanishes for all xi iff K c I^-1 a a + T is along a."""
@@ -152,7 +152,7 @@ def test_rotations_of_any_dimension():
         algebras.bracket_of(algebras.rotation_basis(4)[:4])
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(15))
 def test_adapted_basis(entries):
     """Orthonormal on the kernel, dual on the rest; for a coordinate axis the basis is that of the coordinates."""

@@ -4,13 +4,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import few, numbers, rotations, sizes, vectors
-from hypothesis import given
+from hypothesis import given, settings
 from multipliers import assert_lagrange_dalembert, assert_same, motion, orthogonal, together, turning_energy
 
 import discrete_hamel as dh
 from discrete_hamel.mechanics.frames import structure_functions
 from discrete_hamel.systems.balls_on_surfaces import bowl, cylinder, hoop, sphere
+from discrete_hamel.testing.strategies import numbers, rotations, sizes, vectors
 
 UNTURNED = (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0)
 
@@ -51,7 +51,7 @@ SURFACE = surface_lagrangian, together(orthogonal, surface_contact)
 
 @pytest.mark.parametrize("profile", [hoop, bowl, sphere, cylinder])
 def test_ball_on_surface_is_lagrange_dalembert(profile):
-    @few
+    @settings(max_examples=25)
     @given(sizes(0.5, 2.0), sizes(0.1, 1.0), sizes(0.1, 0.4), rotations(), numbers(0.3, 1.2), numbers(), vectors(3))
     def check(m, inertia, radius, r, s, theta, xi):
         params = (2.0, 0.9) if profile is hoop else 1.1
@@ -61,7 +61,7 @@ def test_ball_on_surface_is_lagrange_dalembert(profile):
     check()
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(0.1, 1.0), sizes(0.1, 0.4), numbers(0.3, 1.2), numbers(), rotations())
 def test_structure_is_the_bracket_of_the_frame(inertia, radius, s, theta, r):
     """[MD] (10.10)-(10.12), given by hand for speed, against autodiff; likewise the pole-free ball's."""
@@ -97,7 +97,7 @@ def _printed_rates(ball, q, xi):
     return left, right
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(0.5, 2.0), sizes(0.1, 1.0), sizes(0.1, 0.4), numbers(-1.0, 1.2), vectors(3))
 def test_adjoint_equations_of_the_thesis(m, inertia, radius, s, xi):
     ball = dh.systems.BallOnSurface(hoop, (2.0, 0.9), m, inertia, radius, 9.81)
@@ -142,7 +142,7 @@ FREE = free_lagrangian, together(orthogonal, free_contact)
 
 @pytest.mark.parametrize("inside", [False, True])
 def test_ball_on_sphere_is_lagrange_dalembert(inside):
-    @few
+    @settings(max_examples=25)
     @given(sizes(0.5, 2.0), sizes(0.1, 1.0), rotations(), rotations(), vectors(3))
     def check(m, inertia, r, place, nu):
         ball = dh.systems.BallOnSphere(m, inertia, 0.4, 1.5, 9.81, inside=inside)
@@ -164,7 +164,7 @@ def test_ball_rolls_through_the_bottom_of_its_bowl():
         assert np.max(np.abs(value - value[0])) < 1e-12 * 2000**0.5
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(0.05, 0.4), numbers(0.1, 0.66), numbers(0.5, 3.0), numbers(-3.0, 3.0), numbers(-1.0, 1.0), numbers())
 def test_cylinder_ball_rises_and_falls_harmonically(radius, ratio, pivot, spin, s, v):
     """s'' = -theta'^2 J / (J + m r^2) (s - s0) at every state, s0 = s - (m g + J Omega1 Omega2) / (J Omega2^2)."""
@@ -175,7 +175,7 @@ def test_cylinder_ball_rises_and_falls_harmonically(radius, ratio, pivot, spin, 
     assert_same(second[9], -((radius * pivot) ** 2) * inertia / (inertia + radius**2) * above)
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(0.5, 2.0), sizes(0.1, 1.0), sizes(0.1, 0.4), numbers(0.3, 2.8), vectors(3))
 def test_energy_on_the_sphere_is_the_thesis_with_its_brace_squared(m, inertia, radius, phi, xi):
     """[MD] 10.6 with its slip mended: as printed, the brace is of the first power, and the energy is another one."""

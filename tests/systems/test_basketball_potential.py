@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import few, numbers, sizes
 from hoop import BASKET, UNTURNED, R, V, contact, place, potential, slope, spins
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
 import discrete_hamel as dh
 from discrete_hamel.systems.balls_on_surfaces import hoop
+from discrete_hamel.testing.strategies import numbers, sizes
 from paper_figures.basketball_numbers import CURVES
 
 CONSTANTS = [(-40, 0.5), (-50, 0.5), (-60, 0.5), (-20, 1.0), (-30, 1.0), (-40, 1.0)]
@@ -113,7 +113,7 @@ def test_slope_and_curvature_at_the_horizontal(constants):
     np.testing.assert_allclose(slope(0.0, *constants), first, rtol=1e-10)
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(0.5, 2.0), sizes(0.05, 1.0), sizes(0.1, 0.4), numbers(0.05, 0.95), numbers(-9, 9), numbers(-9, 9))
 def test_the_closed_forms_at_the_horizontal(m, j, r, share, c1, c2):
     """[MD] ch. 11: Omega', Omega'', U', U'' at psi = 0; and U'' <= 0 for all C iff v < m r^2 u / (J + m r^2)."""

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from carts import across, moving, racer_energy, snakeboard_axles, snakeboard_energy, unit
 from contact import assert_second_order
-from draws import few, numbers, sizes, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import assert_lagrange_dalembert, assert_same
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import numbers, sizes, vectors
 
 # The three-wheel cart: every wheel's hub moves along the wheel at r times its turning rate.
 
@@ -39,7 +39,7 @@ def cart_rolling(q, v, s):
     )
 
 
-@few
+@settings(max_examples=25)
 @given(
     vectors(4, 0.2, 2.0), sizes(0.1, 0.5), sizes(0.5, 1.5), numbers(-0.5, 1.0), sizes(0.1, 0.5), vectors(7), vectors(2)
 )
@@ -114,7 +114,7 @@ def _defect_of_the_cart(cart, q):
     return inner(q, kappa(q), bracket), f * (f * dg - 0.5 * g * df)
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(4, 0.2, 2.0), sizes(0.1, 0.5), numbers(-0.5, 1.0), vectors(7))
 def test_the_cart_fails_to_be_flat_by_the_amount_of_the_thesis(masses, radius, centre, q):
     found, printed = _defect_of_the_cart(dh.systems.ThreeWheelCart(*masses, radius, 1.0, centre), jnp.asarray(q))
@@ -143,7 +143,7 @@ def car_rolling(q, v, s):
     return jnp.stack([across(q[0]) @ v[1:3], across(q[0] + q[3]) @ front])
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3, 0.2, 2.0), sizes(0.5, 1.5), numbers(-0.5, 1.0), vectors(4), vectors(2))
 def test_car_is_lagrange_dalembert(masses, wheelbase, centre, q, xi):
     car = dh.systems.Car(*masses, wheelbase, centre)
@@ -161,7 +161,7 @@ def snakeboard_rolling(q, v, s):
     return snakeboard_axles(q, v, s, q[4])
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(5, 0.2, 2.0), vectors(5), vectors(3))
 def test_snakeboard_is_lagrange_dalembert(parameters, q, xi):
     assume(abs(np.cos(q[4])) > 0.05)  # at pi/2 the two axles' constraints are one
@@ -181,7 +181,7 @@ def racer_rolling(q, v, s):
     return jnp.stack([across(q[0]) @ v[1:3], across(q[0] + q[3]) @ front])
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3, 0.2, 2.0), sizes(0.5, 1.0), sizes(0.1, 0.4), vectors(4), vectors(2))
 def test_racer_is_lagrange_dalembert(masses, rear, front, q, xi):
     racer = dh.systems.RollerRacer(*masses, rear, front)

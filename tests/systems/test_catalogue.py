@@ -7,13 +7,13 @@ import time
 from functools import cache
 from importlib import import_module
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import trend
+from discrete_hamel.testing import check_system
 
 STEPS = 10_000
 ROUNDOFF = 1e-12 * STEPS**0.5  # what "exact" means over the run, relative where the value is above 1
@@ -110,58 +110,9 @@ def test_invariants_are_kept_as_declared(name):
 
 
 @every_system
-def test_invariants_are_invariants(name):
-    """The rate of each along (H) is zero at states near the sample."""
-    system, _, trajectory, _ = sampled(name)
-    rate = jax.jit(_rates)
-    for k in (0, 37, 1003):
-        for label, (change, size) in rate(system, trajectory.q[k], trajectory.xi[k]).items():
-            assert abs(change) < 1e-11 * max(1.0, size), (label, float(change))
-
-
-def _rates(system, q, xi):
-    qdot, xidot = dh.vector_field(system, q, xi)
-    result = {}
-    for label, invariant in system.invariants().items():
-        by_q, by_xi = jax.grad(lambda q, xi, f=invariant.function: jnp.asarray(f(q, xi), float), (0, 1))(q, xi)
-        terms = jnp.concatenate([by_q * qdot, by_xi * xidot])
-        result[label] = jnp.sum(terms), jnp.sum(jnp.abs(terms))
-    return result
-
-
-@every_system
-def test_symmetries_are_symmetries(name):
-    """Each generator X, lifted to velocities, changes neither l nor the constraint."""
-    system, sample, trajectory, _ = sampled(name)
-    for label, generator in system.symmetries().items():
-        for k in (0, 37):
-            q, xi = jnp.asarray(trajectory.q[k]), jnp.asarray(trajectory.xi[k])
-            fit, change, off = _under_symmetry(system, generator, q, xi)
-            assert fit < 1e-10, f"{label} does not act within the frame"
-            assert abs(change) < 1e-10 * max(1.0, abs(float(system.lagrangian(q, xi)))), f"{label} changes l"
-            assert np.max(np.abs(off), initial=0.0) < 1e-10, f"{label} changes the constraint"
-
-
-def test_what_is_no_symmetry_is_noticed():
-    system, _, trajectory, _ = sampled("HeavyTop")
-    sideways = dh.systems.RigidBody().symmetries()["rotation about x"]
-    q, xi = jnp.asarray(trajectory.q[37]), jnp.asarray(trajectory.xi[37])
-    _, change, _ = _under_symmetry(system, sideways, q, xi)
-    assert abs(change) > 1e-3  # gravity singles out the vertical
-    sleigh, _, run, _ = sampled("ChaplyginSleigh")
-    _, _, off = _under_symmetry(sleigh, lambda _: jnp.array([1.0, 0.0, 0.0]), jnp.asarray(run.q[37]), run.xi[37])
-    assert abs(off[0]) > 1e-3  # a turn of the blade alone, without the plane's
-
-
-def _under_symmetry(system, generator, q, xi):
-    """delta xi from  Psi delta xi + D Psi[X] xi = D X[Psi xi]:  its misfit, the change of l, and delta xi^U."""
-    psi, moved = jax.jvp(system.frame, (q,), (generator(q),))
-    _, carried = jax.jvp(generator, (q,), (psi @ xi,))
-    wanted = np.asarray(carried - moved @ xi)
-    delta, *_ = np.linalg.lstsq(np.asarray(psi), wanted)
-    _, change = jax.jvp(system.lagrangian, (q, xi), (generator(q), jnp.asarray(delta)))
-    _, slip = jax.jvp(system.slip, (q,), (generator(q),))
-    return np.max(np.abs(psi @ delta - wanted)), float(change), delta[system.rank :] - np.asarray(slip)
+def test_its_axioms_hold(name):
+    """Frame, bracket, multipliers, energy, invariants and symmetries, at states and parameters drawn."""
+    check_system(getattr(dh.systems, name)())
 
 
 @every_system

@@ -4,13 +4,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import numbers, sizes, vectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from multipliers import accelerations, assert_same, holonomic, motion
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import numbers, sizes, vectors
 
 RANDOM = np.random.default_rng(7)
 

@@ -3,12 +3,12 @@
 import jax.numpy as jnp
 import numpy as np
 from contact import as_point_masses, assert_second_order, placed
-from draws import few, inertias, rotations, sizes, vectors
-from hypothesis import given
+from hypothesis import given, settings
 from multipliers import assert_lagrange_dalembert
 
 import discrete_hamel as dh
 from discrete_hamel.systems.rigid_bodies import inertia_matrix
+from discrete_hamel.testing.strategies import inertias, rotations, sizes, vectors
 
 UNTURNED = (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0)
 CHAPLYGIN = as_point_masses(
@@ -16,7 +16,7 @@ CHAPLYGIN = as_point_masses(
 )
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), inertias(), sizes(), rotations(), vectors(3))
 def test_chaplygin_sphere_is_lagrange_dalembert(m, inertia, radius, r, omega):
     ball = dh.systems.ChaplyginSphere(m, inertia, radius)
@@ -56,7 +56,7 @@ def test_chaplygin_sphere_keeps_its_contact_momentum_not_its_spatial_one():
     np.testing.assert_allclose(spatial[:, 2], values["contact momentum z"], atol=1e-10)
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), inertias(), sizes(), rotations(), vectors(3))
 def test_the_vertical_momentum_is_a_potential_of_the_rest(m, inertia, radius, r, omega):
     """E = E(omega - C/(y.Jy) y) + C^2 / (2 y.Jy), C = y.J omega: the reduced energy is the energy, [MD] 13.5."""

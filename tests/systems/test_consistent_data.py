@@ -4,12 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import few, numbers, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
 from discrete_hamel.mechanics.manifold import off_manifold
+from discrete_hamel.testing.strategies import numbers, vectors
 
 CATALOGUE = {name: getattr(dh.systems, name)() for name in dh.systems.__all__} | {
     "SphereField": dh.fields.SphereField(5)
@@ -89,7 +89,7 @@ def test_data_one_per_cent_off_are_refused(name):
         dh.simulate(system, grown, xi, h=1e-3, steps=1)
 
 
-@few
+@settings(max_examples=25)
 @given(st.sampled_from(["SphericalPendulum", "LagrangeTop", "BallOnSphere"]), st.data())
 def test_data_off_in_any_direction_are_refused(name, data):
     system = CATALOGUE[name]
@@ -105,7 +105,7 @@ def test_data_off_in_any_direction_are_refused(name, data):
     assert np.linalg.norm(tangent @ (away - near)) < 0.1 * apart, "what is left is across the manifold: it is nearest"
 
 
-@few
+@settings(max_examples=25)
 @given(numbers(0.3, 3.0), vectors(3))
 def test_the_nearest_direction_and_the_nearest_rotation(factor, turn):
     """In closed form: gamma / |gamma|, and the rotation times a factor without it."""

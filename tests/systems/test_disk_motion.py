@@ -4,12 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import few, numbers, sizes
-from hypothesis import given
+from hypothesis import given, settings
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
 from discrete_hamel.systems.rolling_bodies import support_of_disk
+from discrete_hamel.testing.strategies import numbers, sizes
 
 
 def conical(k, p, terms=400):
@@ -110,7 +110,7 @@ def test_without_spin_it_falls():
     assert np.max(run.q[:, 0]) > np.pi / 2
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), sizes(0.3, 2.0), numbers(0.3, 2.0))
 def test_upright_rolling_is_stable_above_the_critical_spin_only(m, a, ratio):
     """omega3^2 > m g R J1 / (J3 (J3 + m R^2)): a uniform disk needs g / (3 R), a hoop g / (4 R)."""

@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from contact import as_point_masses, assert_second_order, diagonal, placed
-from draws import few, numbers, rotations, sizes, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import assert_lagrange_dalembert, assert_same
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import numbers, rotations, sizes, vectors
 
 
 def lowest(gamma, s):
@@ -51,21 +51,21 @@ def leaning_rolling(q, v, s):
     return v[3:] + s.radius * v[2] * jnp.stack([jnp.cos(q[1]), jnp.sin(q[1])])
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), sizes(), sizes(), numbers(0.1, 2.0), vectors(4), vectors(2))
 def test_vertical_disk_is_lagrange_dalembert(m, radius, a, ratio, q, xi):
     disk = dh.systems.VerticalDisk(m, radius, a, ratio * a)
     assert_lagrange_dalembert(disk, q, xi, upright_lagrangian, upright_rolling)
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), sizes(), sizes(), numbers(0.1, 2.0), vectors(5, -1.4, 1.4), vectors(3))
 def test_rolling_disk_is_lagrange_dalembert(m, radius, a, ratio, q, xi):
     disk = dh.systems.RollingDisk(m, radius, a, ratio * a, 9.8)
     assert_lagrange_dalembert(disk, q, xi, leaning_lagrangian, leaning_rolling)
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), sizes(), sizes(), numbers(0.1, 2.0), rotations(), vectors(3))
 def test_disk_on_rotations_is_lagrange_dalembert(m, radius, a, ratio, r, omega):
     assume(abs(r[2, 2]) < 0.95)
@@ -108,7 +108,7 @@ def _qs_right_side(disk, p, theta, fall):
     return np.array([np.tan(theta) * p[0] - b / (mr2 + b) * p[1], -mr2 / a * p[0]]) * fall
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), sizes(), sizes(), numbers(0.1, 2.0), vectors(5, -1.4, 1.4), vectors(3))
 def test_momentum_equations_of_6_5_with_errata(m, radius, a, ratio, q, xi):
     disk = dh.systems.RollingDisk(m, radius, a, ratio * a, 9.8)

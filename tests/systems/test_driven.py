@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from carts import across, moving, racer_energy, snakeboard_axles, snakeboard_energy, unit
 from contact import assert_second_order
-from draws import few, sizes, vectors
-from hypothesis import given
+from hypothesis import given, settings
 from multipliers import accelerations, assert_lagrange_dalembert, assert_same
 from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import sizes, vectors
 
 
 def wag(t):
@@ -34,7 +34,7 @@ def driven_snakeboard_rolling(q, v, s):
     return jnp.concatenate([snakeboard_axles(q, v, s, wag(q[3])), v[3:] - 1.0])
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(5, 0.2, 2.0), vectors(4), vectors(1))
 def test_driven_snakeboard_is_lagrange_dalembert(parameters, q, xi):
     board = dh.systems.DrivenSnakeboard(*parameters, turn, wag)
@@ -66,7 +66,7 @@ def driven_racer_rolling(q, v, s):
     return jnp.stack([across(q[0]) @ v[1:3], across(q[0] + wag(q[3])) @ front, v[3] - 1.0])
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3, 0.2, 2.0), sizes(0.5, 1.0), sizes(0.1, 0.4), vectors(4), vectors(1))
 def test_driven_racer_is_lagrange_dalembert(masses, rear, front, q, xi):
     racer = dh.systems.DrivenRollerRacer(*masses, rear, front, wag)

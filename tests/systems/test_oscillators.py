@@ -3,12 +3,12 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import few, numbers, vectors
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from multipliers import assert_lagrange_dalembert, assert_same, motion
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import numbers, vectors
 
 STEPS = 200_000  # the driven energy has slow oscillations, which a shorter run could take for a drift
 
@@ -30,13 +30,13 @@ def geared(q, v, _):
     return (v[0] + jnp.sin(q[1]) * v[2])[None]
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2))
 def test_contact_oscillator(q, xi):
     assert_lagrange_dalembert(dh.systems.ContactOscillator(), q, xi, springs, in_contact)
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2), numbers(0.0, 1.0), st.booleans())
 def test_gearbox(q, xi, epsilon, orthonormal):
     system = dh.systems.Gearbox(epsilon=epsilon, orthonormal=orthonormal)
@@ -45,7 +45,7 @@ def test_gearbox(q, xi, epsilon, orthonormal):
     assert_same(acceleration[1], np.sin(q[1]) - epsilon * np.cos(2 * q[1]))  # the driver drives, and is not driven
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2), numbers(0.1, 1.0))
 def test_the_involution_that_keeps_the_sense_of_rotation(q, xi, epsilon):
     """The involution (x, y, z; v) -> (-x, -y, z; x', y', -z') reverses the motion of both for epsilon = 0 only."""
@@ -64,7 +64,7 @@ def test_the_involution_that_keeps_the_sense_of_rotation(q, xi, epsilon):
     assert defect(dh.systems.Gearbox(epsilon=epsilon)) > epsilon * abs(np.cos(2 * q[1])) - 1e-12
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2), numbers(0.1, 1.0))
 def test_v_to_minus_v_reverses_both(q, xi, epsilon):
     """[QS] Prop. 4.3: the acceleration is even in the velocity, so the gearbox is reversible in this sense."""

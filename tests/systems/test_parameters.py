@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import few, inertias, numbers, sizes
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import inertias, numbers, sizes
 
 S = dh.systems
 
@@ -126,7 +126,7 @@ def test_axes_and_algebras():
         S.NSpherePendulum(1).check()
 
 
-@few
+@settings(max_examples=25)
 @given(inertias(), sizes(), st.integers(0, 2), numbers(1.01, 3.0))
 def test_real_bodies_pass_and_others_do_not(inertia, size, axis, excess):
     """Whatever has positive second moments is accepted; a moment above the sum of the others is not."""

@@ -3,12 +3,12 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from draws import few, numbers, sizes, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import accelerations, assert_lagrange_dalembert, assert_same, motion, rates
 
 import discrete_hamel as dh
 from discrete_hamel.mechanics.frames import structure_functions
+from discrete_hamel.testing.strategies import numbers, sizes, vectors
 
 
 def free(_, v, s):
@@ -27,7 +27,7 @@ def swept(q, v, _):
     return (v[2] - q[0] * v[1] + q[1] * v[0])[None]
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2), sizes(), sizes(0.0, 3.0))
 def test_nonholonomic_and_heisenberg(q, xi, mass, stiffness):
     assert_lagrange_dalembert(dh.systems.NonholonomicParticle(mass), q, xi, free, contact)
@@ -39,7 +39,7 @@ def test_nonholonomic_and_heisenberg(q, xi, mass, stiffness):
     assert_same(accelerations(sprung, swept, jnp.asarray(q), v, heisenberg)[1], [push])
 
 
-@few
+@settings(max_examples=25)
 @given(numbers(), numbers(-1.0, 1.0).filter(lambda v: abs(v) > 0.05), numbers(-1.0, 1.0))
 def test_nonholonomic_particle_closed_form(y0, v, c):
     t = np.linspace(0, 3, 4)
@@ -59,7 +59,7 @@ def along_the_blade(q, v, _):
     return (jnp.sin(q[0]) * v[1] - jnp.cos(q[0]) * v[2])[None]
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2), sizes(), sizes(), numbers(-1.5, 1.5), sizes(0.0, 10.0))
 def test_knife_edge(q, xi, mass, inertia, incline, gravity):
     system = dh.systems.KnifeEdgeOnIncline(mass, inertia, incline, gravity)
@@ -67,7 +67,7 @@ def test_knife_edge(q, xi, mass, inertia, incline, gravity):
     assert_same(rates(system, q, xi)[1], [0.0, gravity * np.sin(incline) * np.cos(q[0]), 0.0])
 
 
-@few
+@settings(max_examples=25)
 @given(numbers(0.3, 2.0), numbers(0.1, 1.0))
 def test_knife_edge_traces_a_cycloid(omega, incline):
     """Let go at theta = 0: x = g sin(alpha) sin^2(omega t) / (2 omega^2), y makes it a cycloid."""
@@ -88,7 +88,7 @@ def geared(q, v, _):
     return (v[2] - jnp.sin(q[0]) * v[1])[None]
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2))
 def test_translation_invariant_particle(q, xi):
     """[QS] 4.3: p' = b b' p r' for p along d/ds1 + b d/ds2, and the docstring's r''."""
@@ -109,7 +109,7 @@ def lorentz(_, v, s):
     return s.charge * (jnp.cross(v, s.magnetic) + s.electric)
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(3), sizes(), numbers(), vectors(3), vectors(3))
 def test_charged_particles(q, xi, mass, charge, magnetic, electric):
     """The vector potential gives the Lorentz force e (v x B + E), with its charge (a slip of [MD]), free or held."""
@@ -120,7 +120,7 @@ def test_charged_particles(q, xi, mass, charge, magnetic, electric):
     assert_same(motion(whole, q, xi)[1], charge / mass * (np.cross(xi, magnetic) + electric))
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), sizes(), numbers(0.1, 1.0))
 def test_cyclotron(charge, strength, speed):
     """In B alone a particle circles at the rate e B / m, with radius m v / (e B)."""
@@ -142,7 +142,7 @@ def across_the_axis(q, v, _):
     return jnp.stack([v[:2] @ axis, v[2:] @ axis])
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(4), vectors(2), sizes(), sizes(), numbers(-1.0, 1.0), sizes(0.0, 10.0))
 def test_coaxial_discs(q, xi, mass1, mass2, incline, gravity):
     """[BE] Remark 7: the distance stays, although the discs are free to slide along their axis."""

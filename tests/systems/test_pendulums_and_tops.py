@@ -4,8 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import directions, few, inertias, numbers, rotations, sizes, vectors
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from multipliers import (
     accelerations,
@@ -22,6 +21,7 @@ from multipliers import (
 import discrete_hamel as dh
 from discrete_hamel.mechanics.frames import structure_functions
 from discrete_hamel.systems.balls_on_surfaces import sphere
+from discrete_hamel.testing.strategies import directions, inertias, numbers, rotations, sizes, vectors
 
 
 def turned(q, v):
@@ -61,7 +61,7 @@ def assert_gamma_moves_like_a_bob(system, attitude, omega, xi):
     assert_same(second, wanted.reshape(attitude.shape)[-1])
 
 
-@few
+@settings(max_examples=25)
 @given(rotations(), vectors(2), sizes(), sizes(), sizes(0.0, 10.0))
 def test_spherical_pendulum(attitude, xi, mass, length, gravity):
     system = dh.systems.SphericalPendulum(mass=mass, length=length, gravity=gravity)
@@ -71,7 +71,7 @@ def test_spherical_pendulum(attitude, xi, mass, length, gravity):
 
 @pytest.mark.parametrize("n", [2, 4])
 def test_n_sphere_pendulum(n):
-    @few
+    @settings(max_examples=25)
     @given(vectors(n * n), vectors(n - 1), sizes(), sizes(), sizes(0.0, 10.0))
     def check(entries, xi, mass, length, gravity):
         attitude, _ = np.linalg.qr(entries.reshape(n, n) + 3 * np.eye(n))
@@ -83,7 +83,7 @@ def test_n_sphere_pendulum(n):
     check()
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2), sizes(), sizes(), sizes(0.0, 10.0))
 def test_three_sphere_pendulum_is_the_spherical_pendulum(gamma, xi, mass, length, gravity):
     general = dh.systems.NSpherePendulum(3, mass=mass, length=length, gravity=gravity)
@@ -103,7 +103,7 @@ def at_its_distance(q):
     return 0.5 * q @ q
 
 
-@few
+@settings(max_examples=25)
 @given(directions().filter(lambda x: x[2] < 0.9), vectors(2), sizes(), sizes(), sizes(0.0, 10.0))
 def test_spherical_pendulum_in_cartesian_coordinates(x, xi, mass, length, gravity):
     system = dh.systems.SphericalPendulumCartesian(mass=mass, length=length, gravity=gravity)
@@ -125,7 +125,7 @@ def on_the_sphere(q, length):
     return length * jnp.array([jnp.sin(q[0]) * jnp.cos(q[1]), jnp.sin(q[0]) * jnp.sin(q[1]), -jnp.cos(q[0])])
 
 
-@few
+@settings(max_examples=25)
 @given(numbers(0.2, 2.9), numbers(), vectors(2), sizes(), sizes(), sizes(0.0, 10.0))
 def test_spherical_pendulum_in_angles(theta, phi, xi, mass, length, gravity):
     system = dh.systems.SphericalPendulumAngles(mass=mass, length=length, gravity=gravity)
@@ -161,7 +161,7 @@ def symmetric_body(q, v, s):
     return turning_energy(v, moments) - s.mass * s.gravity * s.distance * q[8]
 
 
-@few
+@settings(max_examples=25)
 @given(rotations(), vectors(3), inertias(), vectors(3, -5.0, 5.0))
 def test_rigid_body_and_heavy_top(attitude, omega, inertia, weight):
     free, heavy = dh.systems.RigidBody(inertia=inertia), dh.systems.HeavyTop(inertia=inertia, weight=weight)
@@ -169,7 +169,7 @@ def test_rigid_body_and_heavy_top(attitude, omega, inertia, weight):
     assert_lagrange_dalembert(heavy, attitude.ravel(), omega, heavy_body, orthogonal)
 
 
-@few
+@settings(max_examples=25)
 @given(rotations(), vectors(3), sizes(), numbers(0.1, 1.9), sizes(), sizes(), sizes(0.0, 10.0))
 def test_lagrange_top(attitude, omega, across, share, mass, distance, gravity):
     top = dh.systems.LagrangeTop(across, share * across, mass, distance, gravity)
@@ -193,7 +193,7 @@ def test_a_sleeping_top_needs_its_spin(spin, falls):
     assert (most > 0.1) if falls else (most < 10 * lean)
 
 
-@few
+@settings(max_examples=25)
 @given(st.integers(0, 2))
 def test_free_axes_of_a_rigid_body(axis):
     """Steady spin about the middle axis is unstable, about the others it is not."""

@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from contact import as_point_masses, assert_second_order, placed
-from draws import few, inertias, numbers, rotations, sizes, vectors
-from hypothesis import given
+from hypothesis import given, settings
 from multipliers import assert_lagrange_dalembert, assert_same
 
 import discrete_hamel as dh
 from discrete_hamel.systems.rigid_bodies import inertia_matrix
+from discrete_hamel.testing.strategies import inertias, numbers, rotations, sizes, vectors
 
 LEVEL = (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0, 0)
 
@@ -41,7 +41,7 @@ STONE = as_point_masses(lowest_of_stone, inertia_of_stone)
 ELLIPSOID = as_point_masses(lowest_of_ellipsoid, lambda s: inertia_matrix(s.inertia))
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), vectors(3, 0.3, 1.0), numbers(-0.25, 0.25), vectors(3, 0.2, 1.0), numbers(), rotations(), vectors(3))
 def test_rattleback_is_lagrange_dalembert(m, semiaxes, depth, second, tilt, r, omega):
     inertia = np.sum(second) - second  # moments of a body with these second moments of mass
@@ -49,14 +49,14 @@ def test_rattleback_is_lagrange_dalembert(m, semiaxes, depth, second, tilt, r, o
     assert_lagrange_dalembert(stone, placed(r), omega, *STONE)
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), vectors(3, 0.3, 1.0), inertias(), rotations(), vectors(3))
 def test_convex_body_is_lagrange_dalembert(m, semiaxes, inertia, r, omega):
     body = dh.systems.ConvexBody(params=tuple(semiaxes), mass=m, inertia=inertia)
     assert_lagrange_dalembert(body, placed(r), omega, *ELLIPSOID)
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3, 0.2, 1.0), numbers(), rotations(), vectors(3))
 def test_a_full_matrix_is_the_principal_moments_turned(second, tilt, r, omega):
     moments = np.sum(second) - second
@@ -108,7 +108,7 @@ def _momentum_equation(body, q, xi):
     return m_rate, jnp.cross(m, omega) + moving + body.mass * body.gravity * jnp.cross(gamma, rho)
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), vectors(3, 0.3, 1.0), inertias(), rotations(), vectors(3))
 def test_momentum_equation_of_the_docstring(m, semiaxes, inertia, r, omega):
     body = dh.systems.ConvexBody(params=tuple(semiaxes), mass=m, inertia=inertia)

@@ -5,25 +5,25 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from contact import DISK, SPHEROID, assert_second_order, placed
-from draws import bodies_of_revolution, few, rotations, sizes, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import assert_lagrange_dalembert, assert_same
 
 import discrete_hamel as dh
 from discrete_hamel.systems.rolling_bodies import leaning, support_of_disk, support_of_sphere, support_of_spheroid
+from discrete_hamel.testing.strategies import bodies_of_revolution, rotations, sizes, vectors
 
 BODY = {"mass": 1.3, "inertia_across": 0.7, "inertia_axis": 0.45, "gravity": 9.81}
 OMEGA = (0.156665381925, -0.548328836739, 2.664873022211)
 
 
-@few
+@settings(max_examples=25)
 @given(bodies_of_revolution(), sizes(), sizes(), rotations(), vectors(3))
 def test_spheroid_is_lagrange_dalembert(body, across, along, r, omega):
     spheroid = dh.systems.RollingBody(support_of_spheroid, (across, along), **body)
     assert_lagrange_dalembert(spheroid, placed(r), omega, *SPHEROID)
 
 
-@few
+@settings(max_examples=25)
 @given(bodies_of_revolution(), sizes(), rotations(), vectors(3))
 def test_disk_is_lagrange_dalembert(body, radius, r, omega):
     assume(abs(r[2, 2]) < 0.95)
@@ -85,7 +85,7 @@ def _adjoint_sides(system, q, xi):
     )
 
 
-@few
+@settings(max_examples=25)
 @given(bodies_of_revolution(), sizes(), sizes(), rotations(), vectors(3))
 def test_thesis_adjoint_equations_hold(body, across, along, r, omega):
     assume(abs(r[2, 2]) < 0.95)

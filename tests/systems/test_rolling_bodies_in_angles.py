@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from contact import assert_second_order
-from draws import bodies_of_revolution, few, numbers, sizes, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import assert_same
 
 import discrete_hamel as dh
 from discrete_hamel.systems.rolling_bodies import leaning, support_of_spheroid
+from discrete_hamel.testing.strategies import bodies_of_revolution, numbers, sizes, vectors
 
 BODY = {"mass": 1.3, "inertia_across": 0.7, "inertia_axis": 0.45, "gravity": 9.81}
 BODIES = {
@@ -38,7 +38,7 @@ def _in_the_bodys_axes(angles, q, xi):
     return jax.jvp(state, (q, xi), dh.vector_field(angles, q, xi))
 
 
-@few
+@settings(max_examples=25)
 @given(bodies_of_revolution(), sizes(), sizes(), numbers(0.2, 2.9), vectors(4), vectors(3))
 def test_it_is_the_rolling_body(body, across, along, theta, place, omega):
     """Its equations (H), at states of all kinds, are those on rotation matrices."""
@@ -91,7 +91,7 @@ def test_stable_steady_motions_are_kept_for_long():
     assert lost(run) < 1e-11
 
 
-@few
+@settings(max_examples=25)
 @given(bodies_of_revolution(), sizes(), sizes(), numbers(0.3, 2.8), numbers(0.5, 3.0))
 def test_steady_is_steady(body, across, along, theta, heading):
     angles = dh.systems.RollingBodyAngles(support_of_spheroid, (across, along), **body)

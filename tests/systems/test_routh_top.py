@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from contact import as_point_masses, diagonal, placed
-from draws import bodies_of_revolution, few, numbers, rotations, sizes, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import accelerations, assert_lagrange_dalembert, assert_same, motion, orthogonal
 from numpy.polynomial import Chebyshev
 
 import discrete_hamel as dh
 from discrete_hamel.systems.rolling_bodies import leaning, support_of_spheroid
+from discrete_hamel.testing.strategies import bodies_of_revolution, numbers, rotations, sizes, vectors
 
 BODY = {"mass": 1.3, "inertia_across": 0.7, "inertia_axis": 0.45, "gravity": 9.81}
 OMEGA = (0.156665381925, -0.548328836739, 2.664873022211)
@@ -25,7 +25,7 @@ def lowest_of_sphere(gamma, s):
 ROUTH = as_point_masses(lowest_of_sphere, diagonal("inertia_across", "inertia_across", "inertia_axis"))
 
 
-@few
+@settings(max_examples=25)
 @given(bodies_of_revolution(), numbers(-1.0, 1.0), numbers(0.0, 2.0), rotations(), vectors(3))
 def test_routh_top_is_lagrange_dalembert(body, offset, radius, r, omega):
     assume(abs(offset) + radius > 0.1)
@@ -87,7 +87,7 @@ def friction_of_point_masses(q, v, s):
     return transpose(-DRAG * sliding)[0]
 
 
-@few
+@settings(max_examples=25)
 @given(rotations(), vectors(5))
 def test_the_slipping_top_is_lagrange_dalembert(r, xi):
     q = jnp.asarray(placed(r))
@@ -134,7 +134,7 @@ def test_jellett_is_of_spheres_only():
     assert abs(values[1] - values[0]) > 1e-2
 
 
-@few
+@settings(max_examples=25)
 @given(bodies_of_revolution(), numbers(-0.8, 0.8), sizes(0.3, 1.0), numbers(0.3, 2.8), numbers(), numbers(), numbers())
 def test_energy_is_the_reduced_energy(body, offset, radius, theta, fall, c1, c2):
     """E = {J1 + m (a^2 + 2 a r c + r^2)} theta'^2 / 2 + U(theta; C1, C2), [MD] 9.5-9.6."""
@@ -181,7 +181,7 @@ def test_curvature_of_the_amended_potential_at_the_poles(pole, wanted):
     assert abs(second - curvature(side)) < 1e-10 < 0.1 < abs(second - curvature(-side))  # S'(-1) as printed
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(0.3, 2.0), numbers(0.2, 1.5), sizes(0.1, 0.8), sizes(0.0, 0.8))
 def test_sleeping_is_stable_above_the_critical_spin_only(j1, ratio, offset, radius):
     """n^2 [J3 + m r (a + r)]^2 > 4 m g a (J1 + m (a + r)^2), from the spectrum of the vector field."""

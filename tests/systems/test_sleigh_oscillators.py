@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from carts import body_ahead, no_sideways
-from draws import few, sizes, vectors
-from hypothesis import given
+from hypothesis import given, settings
 from multipliers import assert_lagrange_dalembert, assert_same
 from scipy.optimize import brentq
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import sizes, vectors
 
 # The sleigh with an oscillator: q = (r, theta, x, y).
 
@@ -28,7 +28,7 @@ def no_sideways_with_mass(q, v, s):
 oscillator_parameters = (sizes(), sizes(), sizes(), sizes())
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(4), vectors(3), *oscillator_parameters)
 def test_sleigh_oscillator(q, xi, sleigh, mass, inertia, stiffness):
     """Both frames against point masses; (6.5), and (6.6)-(6.8) as printed."""

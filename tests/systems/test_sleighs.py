@@ -5,11 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from carts import body_ahead, no_sideways
-from draws import few, numbers, sizes, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import assert_lagrange_dalembert, assert_same, motion, rates
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import numbers, sizes, vectors
 
 
 def sleigh_body(q, v, s):
@@ -20,7 +20,7 @@ def sleigh_body(q, v, s):
 sleigh_parameters = (sizes(), sizes(), numbers(-1.0, 1.0))
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2), *sleigh_parameters)
 def test_lagrange_dalembert_and_6_1(q, xi, mass, inertia, offset):
     """Both frames; balanced (offset 0) is drawn too. And [QS] (6.1), [ND] (19)."""
@@ -36,7 +36,7 @@ def test_lagrange_dalembert_and_6_1(q, xi, mass, inertia, offset):
     assert_same(np.array([whole, mass]) * rate[:2], wanted)
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(3), *sleigh_parameters)
 def test_momentum_frame(q, xi, mass, inertia, offset):
     """(6.2)-(6.4): the printed brackets, the Lagrangian (with k for the printed a before sin), constant momenta."""
@@ -66,7 +66,7 @@ def test_momentum_frame_is_exact_for_every_tau():
     assert np.ptp(body.p[:, 0]) > 0.5  # in the body frame they are not constant
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3), vectors(2), *sleigh_parameters)
 def test_spatial_momentum(q, xi, mass, inertia, offset):
     """[QS] 6.2 with errata: mu' = lambda (x cos + y sin, -sin, cos), with the printed lambda."""
@@ -87,7 +87,7 @@ def test_spatial_momentum(q, xi, mass, inertia, offset):
     assert_same(rate, push * np.array([q[1] * c + q[2] * s, -s, c]))
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(), sizes(), sizes(0.2, 1.0), sizes())
 def test_heteroclinic_arcs(mass, inertia, offset, speed):
     """v = V tanh(k t), omega = Omega sech(k t) on the ellipse m V^2 = (J + m a^2) Omega^2: from -V to V, turning by
@@ -104,7 +104,7 @@ def test_heteroclinic_arcs(mass, inertia, offset, speed):
     np.testing.assert_allclose(turn / k, 1 / np.sqrt(mass * offset**2 / whole), rtol=1e-12)
 
 
-@few
+@settings(max_examples=25)
 @given(*sleigh_parameters, numbers())
 def test_equilibria(mass, inertia, offset, speed):
     """Straight motion is steady; its exponents are 0 and -m a v / (J + m a^2), so a v > 0 attracts."""
@@ -138,7 +138,7 @@ def driven_blade(q, v, _):
     return jnp.stack([v[0] - 1.0, v[1] - jnp.cos(q[0]), sideways])
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(4), vectors(1), sizes())
 def test_degenerate_sleigh(q, xi, mass):
     system = dh.systems.DegenerateSleigh(mass)
@@ -175,7 +175,7 @@ def test_without_a_heading_the_degenerate_sleigh_is_refused():
         dh.simulate(Undetermined(), q=[0.0, 0, 0], xi=[1.0, 1.0], h=0.1, steps=1)
 
 
-@few
+@settings(max_examples=25)
 @given(vectors(3))
 def test_the_blade_is_drawn_at_the_contact_and_along_the_heading(q):
     along = np.array([np.cos(q[0]), np.sin(q[0])])

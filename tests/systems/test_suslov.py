@@ -3,8 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from draws import directions, few, inertias, numbers, rotations, sizes, vectors
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from multipliers import (
     accelerations,
     assert_lagrange_dalembert,
@@ -18,6 +17,7 @@ from multipliers import (
 from multipliers import turning_energy as energy_of
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import directions, inertias, numbers, rotations, sizes, vectors
 
 NOTHING = jnp.zeros(0)  # the coordinates of a reduced system
 
@@ -37,7 +37,7 @@ def no_turn(q, v, s):
 held = together(orthogonal, no_turn)
 
 
-@few
+@settings(max_examples=25)
 @given(rotations(), vectors(2), inertias(), directions(), sizes(), vectors(3, -5.0, 5.0))
 def test_lagrange_dalembert(attitude, xi, inertia, direction, length, weight):
     """With attitude, heavy, and reduced: full inertia, any axis of any length."""
@@ -70,7 +70,7 @@ def printed(inertia, axis, omega):
 reactions = jax.jit(dh.reactions)
 
 
-@few
+@settings(max_examples=25)
 @given(rotations(), inertias(), directions(), vectors(2))
 def test_reactions(attitude, inertia, axis, xi):
     """The library's reaction is the printed multiplier, for a one-form a . omega."""
@@ -92,7 +92,7 @@ def arc(system, t, energy):
     return np.stack([a * np.cos(phi), b * np.sin(phi)], axis=-1)
 
 
-@few
+@settings(max_examples=25)
 @given(sizes(0.5, 2.0), numbers(-0.3, 0.3), numbers(-0.3, 0.3), sizes())
 def test_heteroclinic_arcs(size, i13, i23, energy):
     """Every motion runs along half an ellipse, from one point of the line (I a) . omega = 0 to the opposite one."""
@@ -137,7 +137,7 @@ def divergence_of_full_momentum(inertia, axis, p):
     return jnp.trace(jax.jacfwd(rate)(p))
 
 
-@few
+@settings(max_examples=25)
 @given(inertias(), directions(), vectors(2))
 def test_measure_is_kept_only_where_the_axis_is_principal(inertia, axis, xi):
     """The flow of a homogeneous field has a smooth measure iff its divergence vanishes, [ND] after Theorem 7."""
@@ -160,7 +160,7 @@ def test_measure_is_lost_for_the_sample():
     assert abs(divergence(system, np.array([0.8, -0.9]))) > 0.05
 
 
-@few
+@settings(max_examples=25)
 @given(inertias(), directions(), vectors(2))
 def test_reduced_is_the_general_class(inertia, axis, xi):
     """EulerPoincareSuslov on so(3) is ReducedSuslov."""

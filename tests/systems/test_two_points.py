@@ -4,11 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from draws import numbers, sizes, vectors
 from hypothesis import given, settings
 from multipliers import accelerations, assert_same, motion
 
 import discrete_hamel as dh
+from discrete_hamel.testing.strategies import numbers, sizes, vectors
 
 SEGMENTS = {True: dh.systems.SegmentParallelVelocities(), False: dh.systems.SegmentParallelVelocities(turning=False)}
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jax import Array
@@ -188,10 +188,14 @@ def _timed(
     """
 
     def clocked(many: int, on_failure: str = "mark") -> tuple[Trajectory, float]:
-        options: dict[str, Any] = {"save_every": max(1, many // steps), "on_failure": on_failure, "progress": False}
+        options: dict[str, bool | int | str] = {
+            "save_every": max(1, many // steps),
+            "on_failure": on_failure,
+            "progress": False,
+        }
         options["compiled"] = compiled
         began = time.perf_counter()
-        return simulate(system, q, xi, h=h, steps=many, scheme=scheme, **options), time.perf_counter() - began
+        return simulate(system, q, xi, h=h, steps=many, scheme=scheme, **options), time.perf_counter() - began  # type: ignore[arg-type]
 
     clocked(1, on_failure="raise")  # compiles
     trajectory, seconds = clocked(steps, on_failure="raise")

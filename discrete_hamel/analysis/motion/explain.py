@@ -72,7 +72,7 @@ def explain(
         if path == "plain":
             _, done, _, saved, _ = loop._plain(system, scheme, state, h, steps, 1)
         else:
-            (_, done, _, saved, _), _ = loop._compiled(stepper, system, scheme, state, h, steps, 1, None)
+            (_, done, _, saved, _), _ = loop._compiled(stepper, system, scheme, state, h, steps, 1, None)  # type: ignore[arg-type]
         return done, saved[-1].iterations
 
     run()  # compiles

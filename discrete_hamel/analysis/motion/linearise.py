@@ -61,7 +61,7 @@ def linearise(
         found = _flow(system, phase_space.joined(system, q, xi), u)
     else:
         question, y = asked(system, q, xi, scheme, h, ())
-        if discrete_maps.remembered(scheme.fitted(system).start(system, q, xi, question.h)):
+        if discrete_maps.memory_names(scheme.fitted(system).start(system, q, xi, question.h)):  # type: ignore[arg-type]
             raise InputError(f"a step of {type(scheme).__name__} is no map of (q, xi): it remembers more.")
         found = _step(system, question.scheme, question.h, jnp.asarray(y), q, u)
     rate, (a, b) = found

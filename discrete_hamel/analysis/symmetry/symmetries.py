@@ -58,8 +58,8 @@ def variation(system: System, generator: Generator, q: Array, xi: Array) -> Arra
     return rate + jnp.einsum("kij,i,j->k", system.structure(q), xi, a)
 
 
-@partial(jax.jit, static_argnums=0)
-def _changes(generator: Generator, system: System, q: Array, free: Array, across: Array) -> tuple:
+def changes(generator: Generator, system: System, q: Array, free: Array, across: Array) -> tuple:
+    """What `Invariance` is the largest of, at one state: relative changes of position, l, l on D, D and f."""
     m = system.rank
     on = hamel.full(system, q, free)
     off = on.at[m:].add(across)
@@ -79,6 +79,9 @@ def _changes(generator: Generator, system: System, q: Array, free: Array, across
     gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, off)
     size = 1 + jnp.abs(mu @ off) + jnp.linalg.norm(gradient) * jnp.linalg.norm(move)
     return outside, anywhere / size, on_d / size, moved[m:] - slip, force[:m]
+
+
+_changes = jax.jit(changes, static_argnums=0)
 
 
 def invariance(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocities | None = None) -> Invariance:

@@ -1,7 +1,6 @@
 """A run, its tangent and its adjoint as calls of the primitives: compiled where that can be trusted, else plain."""
 
 import dataclasses
-from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -96,7 +95,7 @@ class Derivative:
             return self.compiled(*arguments)
         return lax.cond(arguments[-self.vectors - 1] > 0, self.compiled, self.plain, *arguments)
 
-    def _split(self, arguments: tuple) -> tuple[Any, Array, Any]:
+    def _split(self, arguments: tuple) -> tuple[tuple, Array, tuple]:
         """Parameters, lengths, first state and rows; how many steps went well; and the vectors."""
         known, vectors = arguments[: -self.vectors], arguments[-self.vectors :]
         return (*_packed(known[:-3]), known[-3]), known[-2], vectors

@@ -42,7 +42,7 @@ class Compiled(NamedTuple):
 class Motion(NamedTuple):
     """A run at its saved nodes, but for the first; arrays along the first axis."""
 
-    states: Any
+    states: State
     xi: Array
     xi_mid: Array
     converged: Array

@@ -80,7 +80,7 @@ class History:
                     self.foreign[key] = kind(*known, len(active))
         return self.foreign[key]
 
-    def sweep(self, way: str, active: tuple[int, ...]) -> Any:
+    def sweep(self, way: str, active: tuple[int, ...]) -> Sweep:
         if (way, active) not in self.sweeps:
             self.sweeps[way, active] = getattr(self.linearised, way)(active)
         return self.sweeps[way, active]

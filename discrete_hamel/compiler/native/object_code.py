@@ -5,10 +5,13 @@ import ctypes.util
 import sys
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discrete_hamel.compiler.native import object_cache
 from discrete_hamel.compiler.native.instructions import SYMBOLS
+
+if TYPE_CHECKING:
+    from llvmlite.binding import TargetMachine
 
 INLINED = 4000  # operations of all functions of a module up to which they become one
 MANY = 100_000  # operations up to which LLVM's first level is worth its time; its second never is
@@ -54,7 +57,7 @@ def fused() -> bool:
 
 
 @cache
-def _machine(level: int) -> Any:
+def _machine(level: int) -> "TargetMachine":
     name, features = processor()
     target = _llvm().Target.from_default_triple()
     return target.create_target_machine(cpu=name, features=features, opt=level, jit=True)

@@ -5,7 +5,6 @@ Loops are unrolled, choices that depend on the state are made all ways, solves a
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from jax.extend.core import ClosedJaxpr
@@ -21,8 +20,8 @@ CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_v
 
 def call(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
     """A function within the function."""
-    inner: Any = p.get("jaxpr") or p.get("call_jaxpr")
-    return trace(graph, inner if hasattr(inner, "consts") else ClosedJaxpr(inner, ()), values)
+    inner = p.get("jaxpr") or p.get("call_jaxpr")
+    return trace(graph, inner if hasattr(inner, "consts") else ClosedJaxpr(inner, ()), values)  # type: ignore[arg-type]
 
 
 def cond(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:

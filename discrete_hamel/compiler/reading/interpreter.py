@@ -5,7 +5,7 @@ A primitive that is not in the tables is JAX's own, done as it stands, so that n
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from math import inf
 from typing import Any
@@ -13,8 +13,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.reading.movements import BY_NUMPY
 from discrete_hamel.compiler.reading.windows import gather, scattered
@@ -79,12 +80,12 @@ def _scattered(combine: Callable) -> Callable:
     return rule
 
 
-def _window(shape: tuple[int, ...], sizes: tuple[int, ...], starts: tuple[Any, ...]) -> tuple[slice, ...]:
+def _window(shape: tuple[int, ...], sizes: tuple[int, ...], starts: tuple[np.ndarray, ...]) -> tuple[slice, ...]:
     begins = [min(max(int(s), 0), n - size) for s, n, size in zip(starts, shape, sizes, strict=True)]
     return tuple(slice(b, b + size) for b, size in zip(begins, sizes, strict=True))
 
 
-def _updated(p: dict, a: np.ndarray, update: np.ndarray, *starts: Any) -> np.ndarray:
+def _updated(p: dict, a: np.ndarray, update: np.ndarray, *starts: np.ndarray) -> np.ndarray:
     result = a.copy()
     result[_window(a.shape, update.shape, starts)] = update
     return result
@@ -141,7 +142,7 @@ TABLE: dict[str, Callable] = {
     "or": lambda p, a, b: a | b,
     "not": lambda p, a: ~a,
     "clamp": lambda p, low, a, high: np.minimum(np.maximum(a, low), high),
-    "convert_element_type": lambda p, a: a,
+    "convert_element_type": lambda p, a: a if np.issubdtype(p["new_dtype"], np.complexfloating) else a.real,
     "iota": _iota,
     "select_n": _select,
     "dot_general": _dot,
@@ -162,11 +163,11 @@ TABLE: dict[str, Callable] = {
 }  # fmt: skip
 
 
-def evaluated(equation: Any, values: list[Any]) -> list[Any]:
+def evaluated(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     """The outputs of an equation whose operands are numbers."""
     name, several = equation.primitive.name, equation.primitive.multiple_results
     arrays = [
-        v if type(v) is np.ndarray and v.dtype == i.aval.dtype else np.asarray(v, i.aval.dtype)
+        v if type(v) is np.ndarray and v.dtype == i.aval.dtype else np.asarray(v, i.aval.dtype)  # type: ignore[attr-defined]
         for v, i in zip(values, equation.invars, strict=True)
     ]
     if name == "lu" and arrays[0].shape[-1] == arrays[0].shape[-2]:
@@ -178,15 +179,15 @@ def evaluated(equation: Any, values: list[Any]) -> list[Any]:
     if not several and type(result) is np.ndarray and result.dtype == equation.outvars[0].aval.dtype:
         return [result]
     outputs = zip(result if several else [result], equation.outvars, strict=True)
-    return [np.asarray(value, variable.aval.dtype) for value, variable in outputs]
+    return [np.asarray(value, variable.aval.dtype) for value, variable in outputs]  # type: ignore[attr-defined]
 
 
-def outcome(jaxpr: Any, consts: Any, arguments: list[Any]) -> list[Any]:
+def outcome(jaxpr: Jaxpr, consts: Sequence, arguments: list[np.ndarray]) -> list[np.ndarray]:
     """The outputs of a jaxpr for arguments that are numbers."""
-    known: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+    known: dict[object, np.ndarray] = dict(zip(jaxpr.constvars, consts, strict=True))
     known.update(zip(jaxpr.invars, arguments, strict=True))
 
-    def read(v: Any) -> Any:
+    def read(v: object) -> np.ndarray:
         return v.val if isinstance(v, Literal) else known[v]
 
     for equation in jaxpr.eqns:
@@ -195,21 +196,21 @@ def outcome(jaxpr: Any, consts: Any, arguments: list[Any]) -> list[Any]:
     return [read(v) for v in jaxpr.outvars]
 
 
-def _closed(jaxpr: Any, values: list[Any]) -> list[Any]:
+def _closed(jaxpr: ClosedJaxpr, values: list[np.ndarray]) -> list[np.ndarray]:
     return outcome(jaxpr.jaxpr, jaxpr.consts, values) if isinstance(jaxpr, ClosedJaxpr) else outcome(jaxpr, (), values)
 
 
-def _call(equation: Any, values: list[Any]) -> list[Any]:
+def _call(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     p = equation.params
-    return _closed(p.get("jaxpr") or p.get("call_jaxpr"), values)
+    return _closed(p.get("jaxpr") or p.get("call_jaxpr"), values)  # type: ignore[arg-type]
 
 
-def _cond(equation: Any, values: list[Any]) -> list[Any]:
+def _cond(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     branches, (which, *operands) = equation.params["branches"], values
     return _closed(branches[int(np.clip(which, 0, len(branches) - 1))], operands)
 
 
-def _while(equation: Any, values: list[Any]) -> list[Any]:
+def _while(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     p = equation.params
     ends, runs = p["cond_nconsts"], p["body_nconsts"]
     for_end, for_run, carry = values[:ends], values[ends : ends + runs], values[ends + runs :]
@@ -224,7 +225,7 @@ def _where(going: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
     return np.where(going.reshape(going.shape + (1,) * (np.ndim(new) - going.ndim)), new, old)
 
 
-def _scan(equation: Any, values: list[Any]) -> list[Any]:
+def _scan(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     p = equation.params
     fixed, moving = p["num_consts"], p["num_carry"]
     consts, carry, sequences = values[:fixed], values[fixed : fixed + moving], values[fixed + moving :]
@@ -236,11 +237,11 @@ def _scan(equation: Any, values: list[Any]) -> list[Any]:
         rows.append(outputs[moving:])
     rows = rows[::-1] if p["reverse"] else rows
     kinds = [v.aval for v in equation.outvars[moving:]]
-    stacked = [np.array([row[i] for row in rows], kind.dtype).reshape(kind.shape) for i, kind in enumerate(kinds)]
+    stacked = [np.array([row[i] for row in rows], kind.dtype).reshape(kind.shape) for i, kind in enumerate(kinds)]  # type: ignore[attr-defined]
     return [*carry, *stacked]
 
 
-def _linear_solve(equation: Any, values: list[Any]) -> list[Any]:
+def _linear_solve(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     """A x = b with A read off the map x -> A x, where there is one system; else as JAX would solve it."""
     lengths, jaxprs = equation.params["const_lengths"], equation.params["jaxprs"]
     right = values[sum(lengths) :]
@@ -253,7 +254,7 @@ def _linear_solve(equation: Any, values: list[Any]) -> list[Any]:
 
 
 CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint")
-CONTROL: dict[str, Callable[[Any, list[Any]], list[Any]]] = {
+CONTROL: dict[str, Callable[[JaxprEqn, list[np.ndarray]], list[np.ndarray]]] = {
     **dict.fromkeys(CALLS, _call),
     "cond": _cond,
     "while": _while,
@@ -275,7 +276,7 @@ def interpreted(function: Callable, static: int = 0, most: int = MANY, often: fl
     calls: Counter[int] = Counter()  # by what was traced
 
     @wraps(function)
-    def by_numpy(*arguments: Any) -> Any:
+    def by_numpy(*arguments: PyTree) -> Any:
         leaves = jax.tree.leaves(arguments[static:])
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or sum(map(np.size, leaves)) > most:
             return staged(*arguments)

@@ -80,7 +80,7 @@ def _compiled(stepper: Stepper | StageStepper) -> Callable:
 
 def _loop(
     stepper: Stepper | StageStepper,
-    parameters: Any,
+    parameters: list[Array],
     lengths: Any,
     begin: list[Array],
     rows: Array,

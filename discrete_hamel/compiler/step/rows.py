@@ -1,7 +1,5 @@
 """What a compiled run writes down of each interval: a row of numbers, none of them twice."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,7 +15,7 @@ class Row:
         self.nodal, self.n, size = nodal, len(xi), len(after)
         self.own = [k for k, node in enumerate(xi) if composed or node not in after]  # of the interval's xi
         at = {k: size + i for i, k in enumerate(self.own)}
-        self.xi: Any = [at[k] if k in at else after.index(node) for k, node in enumerate(xi)]
+        self.xi: list | slice = [at[k] if k in at else after.index(node) for k, node in enumerate(xi)]
         if self.xi == list(range(self.xi[0], self.xi[0] + self.n)):
             self.xi = slice(self.xi[0], self.xi[0] + self.n)  # a view instead of a copy
         self.rest = size + len(self.own)
@@ -33,7 +31,7 @@ class Row:
             rows = lax.dynamic_update_slice(rows, number[None, None], (k, jnp.full_like(k, column)))
         return rows
 
-    def parts(self, rows: np.ndarray, shape: tuple[int, ...], nodal_xi: np.ndarray) -> tuple[Any, ...]:
+    def parts(self, rows: np.ndarray, shape: tuple[int, ...], nodal_xi: np.ndarray) -> tuple:
         """The nodes, and of the intervals: nodal xi, xi, the norm of the residual, the iterations."""
         leaves, structure = jax.tree.flatten(shape)
         first, nodes = 0, []

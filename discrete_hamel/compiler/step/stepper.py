@@ -1,8 +1,8 @@
 """The compiled step: a scheme's residual, Jacobian and update as scalar code around one Newton loop."""
 
 import itertools
+from collections.abc import Callable
 from functools import reduce
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -48,7 +48,7 @@ class Stepper:
     def __init__(
         self, system: System, scheme: Scheme, state: State, h: Array, cost: Cost = cycles, most: int = LARGEST
     ) -> None:
-        self.run: Any = None  # its machine code, where there is some
+        self.run: Callable | None = None  # its machine code, where there is some
         parts = scheme.substeps(h)
         self.composed = parts is not None
         scheme, h = (scheme, h) if parts is None else (parts[0], parts[1][0])

@@ -59,7 +59,7 @@ class Members(NamedTuple):
 
 def stacked(systems: Sequence[System]) -> System:
     """Systems of one kind as one, each leaf with a leading axis."""
-    trees: list[Any] = [jax.tree.structure(s) for s in systems]
+    trees: list = [jax.tree.structure(s) for s in systems]
     if any(tree != trees[0] for tree in trees):
         other = next(k for k, tree in enumerate(trees) if tree != trees[0])
         raise InputError(
@@ -182,6 +182,6 @@ def _ready(whole: System, ready: System) -> System:
     return ready.replace(**{name: getattr(whole, name) for name in ("params",) if hasattr(whole, name)})
 
 
-def _all(a: Any, members: int) -> Any:
+def _all(a: Array, members: int) -> Any:
     """Rows for all members, of what may be given once for all of them."""
     return a if a.ndim == 2 else np.broadcast_to(a, (members, len(a)))

@@ -7,7 +7,7 @@ stored come back sharded as the data were.
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -112,7 +112,7 @@ class Sharded:
             who = jnp.nonzero(finite, size=most, fill_value=0)[0]
             return [jnp.asarray(a)[jnp.append(who, 0)] for a in arrays]
 
-        return [np.asarray(a) for a in first([_with_auto_axes(a) for a in arrays])]
+        return [np.asarray(a) for a in first([_with_auto_axes(a) for a in arrays])]  # type: ignore[arg-type]
 
     def slot(self, number: int) -> slice:
         begin = self.numbers.index(number) * self.size
@@ -125,11 +125,11 @@ class Sharded:
             for number, arrays in results.items():
                 local[self.numbers.index(number), : len(arrays[name])] = arrays[name]
 
-            def piece(index: Any, local: np.ndarray = local) -> np.ndarray:
+            def piece(index: tuple[slice, ...], local: np.ndarray = local) -> np.ndarray:
                 begin, end, _ = index[0].indices(self.all)
                 return local[[self.numbers.index(k) for k in range(begin, end)]]
 
-            blocks = jax.make_array_from_callback((self.all, *local.shape[1:]), self.sharding, piece)
+            blocks = jax.make_array_from_callback((self.all, *local.shape[1:]), self.sharding, piece)  # type: ignore[arg-type]
             members = jax.jit(self._of_members, out_shardings=_auto(self.given))(blocks)
             whole[name] = _on(self.given, members)
         return whole
@@ -149,11 +149,11 @@ def _on(sharding: NamedSharding, array: jax.Array) -> jax.Array:
     return jax.make_array_from_single_device_arrays(array.shape, sharding, pieces)
 
 
-def _with_auto_axes(array: Any) -> Array:
-    return _on(_auto(array.sharding), array) if is_sharded(array) else array
+def _with_auto_axes(array: Array) -> Array:
+    return _on(_auto(array.sharding), array) if is_sharded(array) else array  # type: ignore[arg-type]
 
 
-def _sharding(arrays: Sequence[Any]) -> tuple[NamedSharding, Mesh]:
+def _sharding(arrays: Sequence[Array]) -> tuple[NamedSharding, Mesh]:
     """How results are sharded, over members alone, and the mesh; or a sentence."""
     for array in arrays:
         sharding = array.sharding
@@ -162,13 +162,13 @@ def _sharding(arrays: Sequence[Any]) -> tuple[NamedSharding, Mesh]:
                 f"data of an ensemble are sharded over members, their first axis; got {sharding}. Put them there with "
                 'jax.device_put(array, NamedSharding(mesh, PartitionSpec("members"))).'
             )
-        if list(sharding.mesh.devices.flat) != list(arrays[0].sharding.mesh.devices.flat):
+        if list(sharding.mesh.devices.flat) != list(arrays[0].sharding.mesh.devices.flat):  # type: ignore[attr-defined]
             raise InputError("data of an ensemble are sharded over one mesh; these have several, of other devices.")
-    mesh = arrays[0].sharding.mesh
+    mesh = arrays[0].sharding.mesh  # type: ignore[attr-defined]
     there, count = len({device.process_index for device in mesh.devices.flat}), jax.process_count()
     if there != count:
         raise InputError(
             f"the mesh of an ensemble's data has devices of {there} of the {count} processes, which all take "
             "part; make it of all jax.devices()."
         )
-    return NamedSharding(mesh, PartitionSpec(arrays[0].sharding.spec[0])), mesh
+    return NamedSharding(mesh, PartitionSpec(arrays[0].sharding.spec[0])), mesh  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Scheme, start, step
+from discrete_hamel.schemes.scheme import Scheme, State, start, step
 
 WIDTH = 64  # members a call: XLA's batched linear algebra has been seen to hang with a thousand
 
@@ -27,7 +27,7 @@ def _mapped(function: Callable, axes: Axes, system: System, *arguments: PyTree) 
 
 
 @partial(jax.jit, static_argnums=0)
-def begun(axes: Axes, system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> Any:
+def begun(axes: Axes, system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> State:
     """The states that members set out from."""
     return _mapped(lambda s, q, xi: start(s, scheme, q, full(s, q, xi[: s.rank]), h), axes, system, q, xi)
 
@@ -64,7 +64,7 @@ def velocities(axes: Axes, system: System, scheme: Scheme, state: PyTree) -> Arr
     return _mapped(scheme.velocity, axes, system, state)
 
 
-def in_groups(function: Callable, width: int, count: int, *trees: Any) -> Any:
+def in_groups(function: Callable, width: int, count: int, *trees: PyTree) -> Any:
     """The function of trees with a leading axis of `count`, `width` at a time: so one compilation serves all counts."""
 
     def part(first: int) -> PyTree:

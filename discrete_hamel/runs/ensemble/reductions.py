@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -40,7 +40,9 @@ class Reduction(NamedTuple):
     update: Callable[[dict[str, Array], System, Array, Array], dict[str, Array]]
 
 
-def kept(reduction: Any, system: System, q: Coordinates, xi: Quasivelocities) -> dict[str, jax.ShapeDtypeStruct] | None:
+def kept(
+    reduction: "Reduction | None", system: System, q: Coordinates, xi: Quasivelocities
+) -> dict[str, jax.ShapeDtypeStruct] | None:
     """What a reduction keeps of a member: shapes, and types that hold every update; or a sentence why it cannot."""
     if reduction is None:
         return None
@@ -116,8 +118,8 @@ def first(reduction: Reduction, axes: Axes, system: System, q: Array, xi: Array)
     """What is kept of each member at its first node."""
 
     def one(system: System, q: Array, xi: Array) -> dict[str, Array]:
-        wanted: Any = kept(reduction, system, q, xi)
-        return {k: a.astype(wanted[k].dtype) for k, a in _arrays("start", reduction.start(system, q, xi)).items()}
+        wanted = kept(reduction, system, q, xi)
+        return {k: a.astype(wanted[k].dtype) for k, a in _arrays("start", reduction.start(system, q, xi)).items()}  # type: ignore[index]
 
     return jax.vmap(one, (jax.tree.unflatten(jax.tree.structure(system), axes), 0, 0))(system, q, xi)
 

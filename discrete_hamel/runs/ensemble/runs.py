@@ -5,7 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -142,7 +142,7 @@ class Run:
         saved = np.arange(0 if first_too else 1, self.nodes + 1) * every
         self.contents: Contents = contents(sample, self.widths, saved, h, kept, self.size)
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> dict[str, object]:
         """What the results are made from."""
         return manifest(self.members, self.task, self.nodes, self.first_too, self.reduction)
 

@@ -162,7 +162,7 @@ class StoredArray(np.lib.mixins.NDArrayOperatorsMixin):
             rows = self._chunk(number)[max(begin - number * length, 0) : end - number * length]
             yield rows[(slice(None), *rest)]
 
-    def __getitem__(self, key: Any) -> np.ndarray:
+    def __getitem__(self, key: int | slice | tuple | np.ndarray | None) -> np.ndarray:
         rows, *others = key if isinstance(key, tuple) else (key,)
         rest, count = tuple(others), len(self)
         if rows is Ellipsis or rows is None or any(not isinstance(item, int | slice) for item in rest):

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import cast
 
 import jax
 import numpy as np
@@ -255,7 +255,7 @@ def stored_trajectory(
     return Trajectory(t, q, p, xi, arrays["xi_mid"], report, system, scheme, h, final, told["save_every"])  # type: ignore[arg-type]
 
 
-def _restored(told: Manifest, like: PyTree, path: PathLike) -> Any:
+def _restored(told: Manifest, like: PyTree, path: PathLike) -> State:
     try:
         return restored(told["state"], like)  # type: ignore[arg-type]  # asked for where there is one
     except StoreDamaged as error:

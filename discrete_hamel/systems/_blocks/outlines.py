@@ -4,7 +4,7 @@ A plain array is a polyline. The kinds below are arrays too, so that moving one 
 whoever knows nothing of kinds may draw them all as polylines.
 """
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -79,9 +79,9 @@ def dot(point: ArrayLike) -> Point:
     return segment(point).view(Point)
 
 
-def contact(x: Any, y: Any) -> Contact:
+def contact(x: ArrayLike, y: ArrayLike) -> Contact:
     """The contact point (x, y, 0)."""
-    return segment((x, y, 0.0)).view(Contact)
+    return segment((x, y, 0.0)).view(Contact)  # type: ignore[arg-type]
 
 
 def rod(*points: ArrayLike) -> Rod:

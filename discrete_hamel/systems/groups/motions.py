@@ -1,7 +1,6 @@
 """Motions on a matrix group and on its homogeneous spaces, left or right, with or without constraints."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -102,7 +101,7 @@ def _made(
     rows = None if constraint is None else jnp.atleast_2d(jnp.asarray(constraint, float))
     if rows is not None and rows.shape[1] != group.dimension:
         raise InputError(f"a covector on the algebra of {group} has {group.dimension} components, not {rows.shape[1]}.")
-    return OnGroup(group, side, vectors, law, reduced, rows, params)
+    return OnGroup(group, side, vectors, law, reduced, rows, params)  # type: ignore[arg-type]
 
 
 def _same(one: ArrayLike, other: np.ndarray) -> bool:
@@ -116,7 +115,7 @@ class OnGroup(System):
     side: str
     vectors: int  # of a homogeneous space; 0: the group itself
     law: Callable | None = static()  # l(g, Omega)
-    reduced: Any  # or the kinetic energy of this, which depends on Omega alone
+    reduced: EulerPoincare | EulerPoincareSuslov | None  # or the kinetic energy of this, which depends on Omega alone
     constraint: Array | None
     params: PyTree
 
@@ -151,7 +150,7 @@ class OnGroup(System):
     def lagrangian(self, q: Array, xi: Array) -> Array:
         if self.reduced is None:
             return call(self.law, self.params, self.element(q), self.omega(xi))  # type: ignore[arg-type]
-        return EulerPoincare.lagrangian(self.reduced, q, self.omega(xi))  # l(Omega), also of a Suslov problem
+        return EulerPoincare.lagrangian(self.reduced, q, self.omega(xi))  # type: ignore[arg-type]  # also of a Suslov problem
 
     def frame(self, q: Array) -> Array:
         g, basis = self.element(q), jnp.asarray(self.group.basis)

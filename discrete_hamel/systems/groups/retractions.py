@@ -81,7 +81,7 @@ cayley = Retraction(cay, "Cayley's map")
 exponential = Retraction(expm1, "the exponential map")
 
 
-def _on_group(system: Any) -> Any:
+def _on_group(system: System) -> Any:
     """The system on a group inside of what was put on it, forces say."""
     inner = system
     while not hasattr(inner, "missed_by"):

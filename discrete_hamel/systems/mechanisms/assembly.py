@@ -1,7 +1,6 @@
 """From parts, in a roboticist's words, to a System."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -81,7 +80,7 @@ def _simple(body: Body) -> list[Body]:
     return [cross, body.replace(joint=Hinge(body.joint.second), on=cross.name, at=(0.0, 0.0, 0.0), turn=None)]
 
 
-def tree_of(bodies: list[Body], gravity: Any) -> Mechanism:
+def tree_of(bodies: list[Body], gravity: ArrayLike) -> Mechanism:
     """The System of bodies with simple joints, each after the one it is on."""
     names = tuple(body.name for body in bodies)
     _refuse_names(bodies, names)
@@ -110,7 +109,7 @@ def tree_of(bodies: list[Body], gravity: Any) -> Mechanism:
         mount=_array([body.at for body in bodies]),
         turn=_array([_turn(body) for body in bodies]),
         axis=_array([_unit(axis) for axis in axes]),
-        gravity=jnp.stack([0.0, 0.0, -gravity]) if np.ndim(gravity) == 0 else _array(gravity),
+        gravity=jnp.stack([0.0, 0.0, -gravity]) if np.ndim(gravity) == 0 else _array(gravity),  # type: ignore[operator]
         shapes_of=tuple(body.shape for body in bodies),
         **{name: _array(values) for name, values in loads.items()},
     )

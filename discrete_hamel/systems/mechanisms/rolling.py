@@ -155,7 +155,7 @@ class RollingMechanism(FromConstraints):
         return self.params.closed(q)
 
     @property
-    def held_rows(self) -> tuple[int, ...]:
+    def held_rows(self) -> tuple[int, ...]:  # type: ignore[override]
         """Where gaps can open: their rates, and those of what redundant coordinates satisfy."""
         held = self.params
         if not held.gaps_kept:

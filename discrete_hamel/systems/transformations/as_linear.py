@@ -3,8 +3,6 @@
 [BE] 8.1 (parallel velocities that are across a line) and 8.4 (tau phi' = 0) are of this kind.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +11,7 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
-from discrete_hamel.mechanics.adapted_frames import adapted, probes
+from discrete_hamel.mechanics.adapted_frames import Graph, Reflections, adapted, probes
 from discrete_hamel.mechanics.constructors import from_constraints
 from discrete_hamel.mechanics.gibbs_appell import directions
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -138,7 +136,9 @@ class LinearVelocities(Wrapper):
     """The ordinary system of velocities that are linear in z; see `as_linear`."""
 
     original: NonlinearSystem
-    choice: Any = None  # of the complement: a construction of `adapted`, with the fields in the place of one-forms
+    choice: Graph | Reflections | None = (
+        None  # of the complement: a construction of `adapted`, with the fields in the place of one-forms
+    )
 
     system = of("original")
     structure, slip, brackets_by_autodiff = System.structure, System.slip, System.brackets_by_autodiff

@@ -1,7 +1,6 @@
 """A system changed in one respect: with a potential more, or in another frame."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -61,7 +60,7 @@ class WithPotential(Wrapper):
         return True
 
     @property
-    def in_velocities(self) -> Any:
+    def in_velocities(self) -> Callable | None:
         inner = self.system.in_velocities
         return None if inner is None else lambda q, v: inner(q, v) - call(self.V, self.params, q)
 
@@ -81,7 +80,7 @@ class InFrame(Wrapper):
         return self.names
 
     @property
-    def in_velocities(self) -> Any:
+    def in_velocities(self) -> Callable | None:
         return self.system.in_velocities
 
     def transition(self, q: Array) -> Array:

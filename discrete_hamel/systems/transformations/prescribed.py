@@ -88,7 +88,7 @@ class InTime(Wrapper):
     brackets_by_autodiff = of("system.brackets_by_autodiff")
 
     @property
-    def rank(self) -> Any:
+    def rank(self) -> int:
         return self.system.rank - len(self.driven)
 
     @property

@@ -53,7 +53,7 @@ class WithConstraints(Wrapper):
     def rank(self) -> int:
         if self.choice is None:
             raise InputError("how many velocities stay free is known once the system is at a point: system.at(q).rank")
-        return len(self.choice.free)
+        return len(self.choice.free)  # type: ignore[attr-defined]
 
     @property
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -88,7 +88,7 @@ class WithConstraints(Wrapper):
 
     def transition(self, q: Array) -> Array:
         """T(q), n x n: xi of the system within = T xi."""
-        inside = self.choice.frame(self.one_forms(q))
+        inside = self.choice.frame(self.one_forms(q))  # type: ignore[union-attr]
         n, m = jax.eval_shape(self.system.frame, q).shape[1], len(inside)
         return jnp.eye(n).at[:m, :m].set(inside)
 
@@ -120,7 +120,7 @@ class WithConstraints(Wrapper):
         return t.T @ self.system.force(q, t @ xi)
 
     def frame_margin(self, q: Array) -> Array:
-        return self.choice.margin(self.one_forms(q)) * self.system.frame_margin(q)
+        return self.choice.margin(self.one_forms(q)) * self.system.frame_margin(q)  # type: ignore[union-attr]
 
 
 @jax.jit

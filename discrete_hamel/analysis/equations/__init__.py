@@ -1,0 +1,1 @@
+"""Equations in print: traced functions as rational expressions, Hamel's equations in names."""

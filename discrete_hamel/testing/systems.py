@@ -1,0 +1,89 @@
+"""check_system: the axioms of a system, at states and parameters that Hypothesis draws."""
+
+from collections.abc import Callable
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.arrays import Coordinates
+from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.nonlinear import NonlinearSystem
+from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs.validation import canonical
+from discrete_hamel.testing import axioms, strategies
+from discrete_hamel.testing.verdicts import EXAMPLES, AxiomFailed, everywhere, numerals, signature
+
+
+@partial(jax.jit, static_argnums=0)
+def _offsets(reversible: Callable | bool | None, system: System, q: Array, xi: Array) -> dict[str, Array]:
+    """off / size of each axiom, in rows."""
+    at = axioms.state(system, q, xi)
+    findings = {name: axiom.finding(at) for name, axiom in axioms.of_system(system, reversible).items()}
+    return {name: jnp.atleast_1d(off / size) for name, (off, size) in findings.items()}
+
+
+def check_system(
+    system: System,
+    q: Coordinates | None = None,
+    *,
+    reversible: Callable | bool | None = None,
+    vary: bool = True,
+    examples: int = EXAMPLES,
+    near: float = strategies.NEAR,
+    fast: float = strategies.FAST,
+) -> None:
+    """Holds a system against the axioms of `dh.testing.axioms`, at states near q and with other parameters.
+
+    values are finite, also at rest; the inertia is regular; the frame stays on `holonomic`; `structure` is the bracket
+    of the fields and satisfies Jacobi's identity; energy changes by forces and by moving constraints only; the motion
+    and the reactions are those of Lagrange's equations with multipliers, which know of no bracket; each declared
+    invariant and each declared symmetry is one; and, if `reversible` is True or an involution (q, xi) -> (q', xi'),
+    the motion run back is a motion (False: it must not be).
+
+    What fails is raised as AxiomFailed with the smallest state that Hypothesis finds. `vary=False` keeps the
+    parameters; `near` and `fast` bound how far from q, and how fast, states are.
+
+    >>> import discrete_hamel as dh
+    >>> dh.testing.check_system(dh.systems.ChaplyginSleigh(offset=0.4), reversible=True)
+    >>> class Wrong(dh.systems.ChaplyginSleigh):
+    ...     def structure(self, q):
+    ...         return -super().structure(q)
+    >>> dh.testing.check_system(Wrong())                                      # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    discrete_hamel.testing.verdicts.AxiomFailed: bracket: structure(q) is not the bracket of the fields...
+    """
+    drawn = strategies.motions if vary else partial(_same_system, system)
+    if not isinstance(system, NonlinearSystem):  # whose charts may end at rest
+        _judge(reversible, (system, strategies.where(system, q), ()))
+    everywhere(drawn(system, q, near=near, fast=fast), partial(_judge, reversible), examples)
+    if reversible is False:
+        try:
+            check_system(system, q, reversible=True, vary=False, examples=examples, near=near, fast=fast)
+        except AxiomFailed:
+            return
+        raise AxiomFailed(
+            f"reversible: {signature(system)} is said not to be, and each of {examples} motions run back is."
+        )
+
+
+def _same_system(system: System, _: System, q: Coordinates | None, *, near: float, fast: float) -> strategies.Strategy:
+    return strategies.states(system, q, near=near, fast=fast).map(lambda state: (system, *state))
+
+
+def _judge(reversible: Callable | bool | None, motion: tuple) -> None:
+    system, q, xi = motion
+    q = jnp.asarray(q, float)
+    system = canonical(system).at(q)
+    xi = hamel.full(system, q, jnp.zeros(system.rank) if not len(xi) else jnp.asarray(xi, float))
+    values = _offsets(reversible, system, q, xi)
+    for name, axiom in axioms.of_system(system, reversible).items():
+        for of, off in zip(axiom.names or ("",), np.asarray(values[name]), strict=True):
+            if not off <= axiom.tolerance:
+                said = f"{name} {of!r}" if of else name
+                raise AxiomFailed(
+                    f"{said}: {axiom.look}. Off by {off:.1e} of its size, allowed {axiom.tolerance:.0e}, at "
+                    f"q = {numerals(q)}, xi = {numerals(xi)} of {signature(system)}."
+                )

@@ -1,0 +1,81 @@
+"""Relative periodic orbits, shifts and multipliers against closed forms and another derivation; patterns; returns."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reduced_cases import disk, sleigh
+
+import discrete_hamel as dh
+
+TWO = (1.3, 2.1)  # rates of two springs
+
+
+def sliding():
+    """Two springs on a cart that slides: closed in all."""
+
+    def L(q, v):
+        return 0.5 * v @ v - 0.5 * (TWO[0] ** 2 * q[0] ** 2 + TWO[1] ** 2 * q[1] ** 2)
+
+    whole = dh.from_velocities(L, lambda q: jnp.eye(3), 3, coordinates=("a", "b", "x"))
+    return dh.reduce(whole, ["x"], q=[0.0, 0.0, 0.0])
+
+
+def test_multipliers_and_shift_in_closed_form():
+    reduced = sliding()
+    orbit = dh.relative_periodic_orbit(reduced, [0.5, 0.0], [0.0, 0.0, 0.7], period=4.9)
+    period = 2 * np.pi / TWO[0]
+    assert abs(orbit.period - period) < 1e-9
+    known = np.exp(1j * period * TWO[1] * np.array([1, -1]))
+    for multiplier in (*known, 1.0, 1.0, 1.0):
+        assert np.min(np.abs(orbit.multipliers - multiplier)) < 1e-6
+    speed = orbit.v[2]
+    assert abs(abs(speed) - 0.7) < 1e-12
+    assert np.allclose(orbit.shift[:3, 3], [0, 0, speed * period], atol=1e-9)
+    assert len(orbit.angles) == 0
+    with pytest.raises(ValueError, match="no motion near"):
+        dh.relative_periodic_orbit(reduced, [0.5, 0.3], [0.0, 0.4, 0.7], period=1.1)
+
+
+def test_the_disk_against_the_motion_in_one_shape():
+    """Period and shift of a leaning disk, which `dh.reduced` finds by quadrature and hidden constants."""
+    body, start = dh.systems.RollingDisk(), ([0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0, 0, 0])
+    constants = dh.hidden_momenta(body, [0.0, 0, 0, 0, 0], between=(-1.2, 1.2))
+    lean = dh.reduced(constants, constants(*start))
+    energy = dh.energy(body, *start)
+    low, _ = lean.oscillation(energy, 0.3)
+    known = lean.shift(energy, 0.3)
+    q = np.asarray(constants.point(low))
+    reduced = disk()
+    r, xi, g = dh.shape_of(reduced, q, lean.velocity(low, 0.0))
+    orbit = dh.relative_periodic_orbit(reduced, r, xi[:3], period=known.period * 1.001)
+    assert abs(orbit.period - known.period) < 1e-7
+    assert np.allclose(g @ orbit.shift @ np.linalg.inv(g), known.map, atol=1e-6)
+    assert np.max(np.abs(orbit.multipliers - 1)) < 1e-2  # energy and two momenta: a double root at least, so no sharper
+
+
+def test_the_pattern_of_the_sleigh(tmp_path):
+    """[QS] 6.3: g(t + 2 tau) = h g(t), and in moving axes the track is closed."""
+    reduced = sleigh()
+    orbit = dh.relative_periodic_orbit(reduced, [0.0], [0.8, 0.3, 0.5], period=4.0)
+    whole = dh.reference(reduced.system, orbit.q, v=orbit.v, t=orbit.period * np.arange(4))
+    for k in range(3):
+        carried = (orbit.shift @ np.append(whole.q[k], 1.0))[:-1]
+        assert np.max(np.abs(carried - whole.q[k + 1])) < 1e-9
+    seen = dh.evoke(orbit, whole)
+    assert np.max(np.abs(seen.q - seen.q[0])) < 1e-9 < 0.1 < np.max(np.abs(whole.q - whole.q[0]))
+    assert "period" in repr(orbit)
+    assert seen.animate(tmp_path / "pattern.html", seconds=1.0, frames_a_second=4.0).stat().st_size > 1000
+
+
+def test_returns():
+    ball = dh.systems.SphericalPendulumAngles()
+    turn = dh.return_map(ball, lambda q, xi: xi[0], h=0.1)
+    points = dh.section(ball, [0.3, 0.0], [0.1, 0.4], lambda q, xi: xi[0], h=0.1, count=4)
+    q, xi = points.q[0], points.xi[0]
+    q, xi, t = turn(q, xi)
+    assert abs(t - (points.t[1] - points.t[0])) < 1e-3  # not the same nodes
+    assert np.allclose(q, points.q[1], atol=1e-3)
+    angle = np.cumsum(np.full(400, 1.0) + 0.3 * np.cos(np.sqrt(2) * np.arange(400)))
+    assert abs(dh.rotation_number(angle) - 1 / (2 * np.pi)) < 1e-9
+    with pytest.raises(ValueError, match="three returns"):
+        dh.rotation_number([0.0, 1.0])

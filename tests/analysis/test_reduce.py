@@ -1,0 +1,148 @@
+"""`reduce`: the reduced equations are those of the whole system, and those that the papers print; the way back."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reduced_cases import CASES, held_against, quickly, sleigh, sphere, tilt
+
+import discrete_hamel as dh
+from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
+
+FIELDS = [field.name for field in dataclasses.fields(ReducedSystem)]
+
+
+def state(reduced):
+    """A shape off the one at which the frame was chosen, and a velocity."""
+    s, m = reduced.shapes_count, reduced.rank
+    return reduced.start + 0.2 * jnp.arange(1, s + 1), 0.7 * jnp.cos(1.0 + jnp.arange(m))
+
+
+@pytest.mark.parametrize("name", ["disk", "Chaplygin sphere"])  # benchmarks/reduction.py has five
+def test_reduced_motion_is_the_whole_one(name):
+    """Accelerations agree, and with them Hamel's equations of D/G; these are (4.9) and (4.10) with (4.11)."""
+    reduced = CASES[name]()
+    whole, brought, velocity, force, printed, at = quickly(held_against, reduced, *state(reduced))
+    size = 1 + np.max(np.abs(whole)) + np.max(np.abs(force))
+    assert np.max(np.abs(velocity)) > 0.1
+    assert np.max(np.abs(whole - brought)) < 1e-10 * size
+    assert np.max(np.abs(force - printed)) < 1e-10 * size
+    m = reduced.rank - reduced.shapes_count
+    lift = np.concatenate([np.eye(reduced.shapes_count), -at.A])  # u_alpha = d/dr - A e, orthogonal to S
+    mixed = at.coupling[:m] + at.locked_inertia[:m] @ lift[reduced.shapes_count :]
+    assert np.max(np.abs(mixed)) < 1e-10 * np.max(np.abs(at.locked_inertia))
+
+
+def test_there_and_back():
+    """shape_of and reconstruct against the whole motion by `reference`, to 1e-10; by the scheme, at its order."""
+    reduced, q, xi, t = sleigh(), [0.2, 0.3, 1.0, 2.0], [0.8, 0.3, 0.5], 1.0
+    r, free, g = dh.shape_of(reduced, q, xi)
+    assert np.allclose((g @ [*reduced.section(r), 1])[:-1], q, atol=1e-14)
+    exact = dh.reference(reduced.system, q, xi, t=t).q[-1]
+    known = dh.reference(reduced, r, free[: reduced.rank], t=t)
+    assert np.max(np.abs(dh.reconstruct(known, g)[-1] - exact)) < 1e-10
+    runs = [dh.simulate(reduced, r, free[: reduced.rank], h=h, steps=int(t / h)) for h in (0.02, 0.01)]
+    errors = [np.max(np.abs(dh.reconstruct(run, g)[-1] - exact)) for run in runs]
+    assert 1.95 < np.log2(errors[0] / errors[1]) < 2.05
+    assert runs[0].report.path == "compiled"
+    cayley = dh.reconstruct(runs[0], g, retraction=dh.groups.cay)
+    assert 1e-9 < np.max(np.abs(cayley - dh.reconstruct(runs[0], g))) < 1e-4
+    # it commutes: the frame is invariant, the group only translates what it depends on, and e(r) is constant
+    whole = dh.simulate(reduced.system, q, xi, h=0.02, steps=50)
+    assert np.max(np.abs(whole.q[:, :1] - runs[0].q)) < 1e-13
+
+
+def test_chaplygins_sphere_has_a_term_beyond_the_magnetic_one():
+    """[MD] (8.11) upstairs, against the formula of what Proposition 8.4.1 lacks: m r^2 (y.w) y.(w_i x w)."""
+
+    def asked(reduced, r, rate, c):
+        shapes = dh.analysis.ShapeSystem(reduced, lambda r, c: c[None], c)
+        lifts = (reduced.upstairs(r) @ reduced.horizontal(r))[:3]
+        return shapes.magnetic(r), shapes.beyond(r, rate), lifts, reduced.section(r)[6:9]
+
+    r, rate = jnp.array([0.35, -0.1]), jnp.array([0.7, 0.4])
+    for moments, vanishes in (((0.7, 0.5, 0.3), False), ((0.5, 0.5, 0.5), True)):
+        reduced = sphere(inertia=moments)
+        magnetic, beyond, lifts, y = quickly(asked, reduced, r, rate, jnp.asarray(0.36))
+        mass, radius, w = float(reduced.system.mass), float(reduced.system.radius), lifts @ rate
+        known = [mass * radius**2 * (y @ w) * y @ np.cross(lift, w) for lift in np.asarray(lifts).T]
+        assert np.max(np.abs(magnetic + magnetic.T)) < 1e-12 < np.max(np.abs(magnetic))
+        assert np.max(np.abs(beyond - np.asarray(known))) < 1e-11
+        assert (np.max(np.abs(beyond)) < 1e-11) == vanishes
+    dh.on_shapes(reduced, lambda r, c: c[None], params=jnp.asarray(0.36))  # C about the vertical is constant
+    with pytest.raises(ValueError, match="does not solve the momentum equation"):
+        dh.on_shapes(reduced, lambda r: jnp.cos(r[:1]))
+
+
+# --- mutants: each breaks one thing ---
+
+
+class OfTheWrongCurvature(ReducedSystem):
+    """The bracket of the algebra with the other sign."""
+
+    def _before(self, r):
+        return -ReducedSystem._before(self, r)
+
+
+class NotOrthogonal(ReducedSystem):
+    """Lifts in D that are not orthogonal to S."""
+
+    def horizontal(self, r):
+        return ReducedSystem.horizontal(self, r) + (self._of_d(r) @ self.allowed)[:, :1]
+
+
+class OffTheConstraint(ReducedSystem):
+    """Lifts that leave D."""
+
+    def horizontal(self, r):
+        lift = ReducedSystem.horizontal(self, r)
+        return lift.at[self.shapes_count :].add(0.1 * self.other[:, :1])
+
+
+class ConstantBasis(ReducedSystem):
+    """S as it is at the start."""
+
+    def basis(self, r):  # noqa: ARG002
+        return ReducedSystem.basis(self, self.start)
+
+
+@pytest.mark.parametrize("mutant", [OfTheWrongCurvature, NotOrthogonal, OffTheConstraint, ConstantBasis])
+def test_each_mutant_is_noticed(mutant):
+    good = dh.reduce(dh.systems.NonholonomicParticle()) if mutant is ConstantBasis else sleigh()
+    wrong = mutant(**{name: getattr(good, name) for name in FIELDS})
+    whole, brought, _, force, printed, at = quickly(held_against, wrong, *state(wrong))
+    m = wrong.rank - wrong.shapes_count
+    mixed = at.coupling[:m] - at.locked_inertia[:m] @ at.A
+    off = max(np.max(np.abs(part), initial=0.0) for part in (whole - brought, force - printed, mixed))
+    assert off > 1e-4
+
+
+def test_refusals():
+    ball = dh.systems.ChaplyginSphere()
+    with pytest.raises(ValueError, match="3 shapes and 3 symmetries for 5 directions"):
+        dh.reduce(ball)
+    with pytest.raises(ValueError, match="with a section give r"):
+        dh.reduce(ball, section=tilt)
+    with pytest.raises(ValueError, match="do not make up the motions"):
+        dh.reduce(ball, section=tilt, r=0.3)
+    with pytest.raises(ValueError, match="is no symmetry of ChaplyginSphere"):
+        dh.reduce(dh.systems.ChaplyginSphere(), dh.systems.RouthTop().symmetries(), section=tilt, r=0.3)
+    with pytest.raises(ValueError, match="declares no symmetries"):
+        dh.reduce(dh.systems.Gearbox())
+    with pytest.raises(ValueError, match="runs of dh.reduce's systems"):
+        dh.reconstruct(dh.simulate(ball, **ball.sample(), steps=1))
+
+
+def test_a_basis_of_ones_own():
+    """[QS] 6.3: in the scaled frame r' leaves the momentum equation."""
+    body = dh.systems.SleighOscillatorScaledFrame()
+
+    def scaled(r):  # of (translations along x and y, rotation)
+        return jnp.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]).at[2, 0].set(body.scale(r[0]))
+
+    reduced = dh.reduce(dh.systems.SleighOscillator(), basis=scaled)
+    at, plain = (dh.coefficients(one, [0.4]) for one in (reduced, sleigh()))
+    assert np.max(np.abs(at.D)) < 1e-12 < np.max(np.abs(plain.D))
+    assert isinstance(hash(jax.tree.structure(reduced)), int)

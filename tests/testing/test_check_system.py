@@ -1,0 +1,184 @@
+"""check_system: it accepts what is right, and each axiom is seen broken, with its name and a small state."""
+
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import discrete_hamel as dh
+from discrete_hamel.testing import AxiomFailed, axioms, check_system
+
+
+class Skate(dh.System):
+    """A skate in a well, written as a user would."""
+
+    mass: float = 1.0
+    inertia: float = 0.4
+    stiffness: float = 0.3
+
+    rank = 2
+    coordinates = ("theta", "x", "y")
+
+    def lagrangian(self, q, xi):
+        kinetic = self.inertia * xi[0] ** 2 + self.mass * (xi[1] ** 2 + xi[2] ** 2)
+        return 0.5 * kinetic - 0.5 * self.stiffness * (q[1] ** 2 + q[2] ** 2)
+
+    def frame(self, q):
+        c, s = jnp.cos(q[0]), jnp.sin(q[0])
+        return jnp.array([[1.0, 0, 0], [0, c, -s], [0, s, c]])
+
+    def symmetries(self):
+        return {"rotation": lambda q: jnp.array([1.0, -q[2], q[1]])}
+
+    def invariants(self):
+        return {"energy": dh.Invariant(lambda q, xi: dh.energy(self, q, xi), "bounded")}
+
+
+class Bracketed(Skate):
+    """The bracket by hand."""
+
+    def structure(self, q):
+        c = np.zeros((3, 3, 3))
+        c[2, 0, 1], c[2, 1, 0], c[1, 0, 2], c[1, 2, 0] = 1.0, -1.0, -1.0, 1.0
+        return jnp.array(c) + 0 * q[0]
+
+
+class TurnedBack(Bracketed):
+    def structure(self, q):
+        return -Bracketed.structure(self, q)
+
+
+class NoAlgebra(dh.systems.EulerPoincare):
+    """Brackets without coordinates that no Lie algebra has."""
+
+    def structure(self, q):
+        c = super().structure(q)
+        return c.at[0, 0, 1].add(1.0).at[0, 1, 0].add(-1.0)
+
+
+class Leaving(dh.systems.SphericalPendulum):
+    """gamma' = gamma x xi, and a little outward."""
+
+    def frame(self, q):
+        return super().frame(q) + 0.1 * q[:, None] * jnp.ones((1, 3))
+
+
+class Unknown(Skate):
+    def invariants(self):
+        return {"speed": dh.Invariant(lambda q, xi: xi[1], "exact")}
+
+
+class Turned(Skate):
+    def symmetries(self):
+        return {"translation": lambda q: jnp.array([0.0, 1.0, 0.0])}
+
+
+class Massless(Skate):
+    def lagrangian(self, q, xi):
+        return super().lagrangian(q, xi) - 0.5 * self.mass * xi[1] ** 2
+
+
+class Normed(Skate):
+    """Its gradient is NaN at rest, and nowhere else."""
+
+    def lagrangian(self, q, xi):
+        return super().lagrangian(q, xi) + 0.1 * jnp.linalg.norm(xi) ** 3 / (1.0 + jnp.linalg.norm(xi))
+
+
+class Aimed(Skate):
+    """Its constraint depends on x in the frame but not in a bracket given by hand."""
+
+    def frame(self, q):
+        return super().frame(q.at[0].add(0.3 * q[1]))
+
+    def structure(self, q):
+        return Bracketed.structure(self, q)
+
+
+MUTANTS = {
+    "bracket": TurnedBack(),
+    "bracket ": Aimed(),
+    "Jacobi": NoAlgebra(),
+    "tangent": Leaving(),
+    "invariant 'speed'": Unknown(),
+    "symmetry 'translation'": Turned(),
+    "regular": Massless(),
+    "finite": Normed(),
+}
+PLACES = {"Jacobi": [], "tangent": None}
+
+
+@pytest.mark.parametrize("system", [Skate(), Bracketed()])
+def test_what_is_right_passes(system):
+    check_system(system, [0.1, 0.0, 0.0], reversible=True)
+    with pytest.raises(AxiomFailed, match="is said not to be"):
+        check_system(system, [0.1, 0.0, 0.0], reversible=False, examples=3)
+
+
+@pytest.mark.parametrize("axiom", MUTANTS)
+def test_each_axiom_is_seen_broken(axiom):
+    with pytest.raises(AxiomFailed) as failed:
+        check_system(MUTANTS[axiom], PLACES.get(axiom, [0.0, 0.0, 0.0]))
+    assert str(failed.value).startswith(axiom.strip() + ":")
+
+
+def test_the_state_shown_is_small():
+    """x only enters Unknown's failure: heading, place and turning shrink to what the start was."""
+    with pytest.raises(AxiomFailed) as failed:
+        check_system(Unknown(), [0.0, 0.0, 0.0])
+    q, xi = (re.search(rf"{name} = \[(.*?)\]", str(failed.value))[1].split(", ") for name in ("q", "xi"))
+    assert sum(float(value) != 0 for value in (*q, *xi)) == 1
+    assert "Unknown(mass=1, inertia=0.4, stiffness=0.3)" in str(failed.value)
+
+
+def test_forces_and_slips_are_no_reversals():
+    dragged = dh.damped(Skate(), lambda q, xi: 0.1 * xi @ xi)
+    check_system(dragged, [0.0, 0.0, 0.0], reversible=False)
+    with pytest.raises(AxiomFailed, match="reversible: the motion run back is no motion"):
+        check_system(dragged, [0.0, 0.0, 0.0], reversible=True)
+
+
+def test_an_involution_of_ones_own():
+    """The skate seen in a mirror along x, run back."""
+
+    def mirrored(q, xi):
+        return q * jnp.array([-1.0, 1.0, -1.0]), xi * jnp.array([1.0, -1.0, 1.0])
+
+    check_system(Skate(), [0.0, 0.0, 0.0], reversible=mirrored)
+    with pytest.raises(AxiomFailed, match="reversible"):
+        check_system(Skate(), [0.0, 0.0, 0.0], reversible=lambda q, xi: (q, xi))
+
+
+class LostSign(dh.systems.ChaplyginSleigh):
+    """Hamel's bracket term with the wrong sign, while the frame's bracket is right."""
+
+    def coadjoint(self, q, xi, mu):
+        return -super().coadjoint(q, xi, mu)
+
+
+def test_multipliers_know_of_no_bracket():
+    """A sign lost in Hamel's bracket term is found by Lagrange's equations with multipliers, which have none."""
+    q, xi = jnp.array([0.3, 0.1, 0.2]), jnp.array([1.0, 0.7, 0.0])
+    good, size = axioms.multipliers(axioms.state(dh.systems.ChaplyginSleigh(offset=0.4), q, xi))
+    assert good < 1e-14 * size
+    off, size = axioms.multipliers(axioms.state(LostSign(offset=0.4), q, xi))
+    assert off > 0.1 * size
+
+
+def test_constructors_and_traced_parameters():
+    def L(q, v, p):
+        return 0.5 * (p["inertia"] * v[0] ** 2 + v[1] ** 2 + v[2] ** 2) - p["weight"] * q[2]
+
+    def A(q, p):
+        return jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]])
+
+    system = dh.from_constraints(L, A, params={"inertia": 0.3, "weight": 2.0})
+    check_system(system, [0.1, 0.0, 0.0], examples=10, reversible=True)
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(system))
+
+
+def test_where_must_be_said():
+    with pytest.raises(ValueError, match=r"say where it is to be looked at, q=\[...\]"):
+        check_system(Skate())
