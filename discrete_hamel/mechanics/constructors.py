@@ -265,7 +265,7 @@ class FromConstraints(DescribedSystem):
             choice = adapted(forms, b)  # type: ignore[assignment]
         else:
             asked = np.asarray(self._wanted(q)) if callable(self.free) else self.free
-            choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)  # type: ignore[assignment]
+            choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
         return self.replace(choice=choice, weights=_weights(_inertias(self, q)))
 
     def in_velocities(self, q: Array, v: Array) -> Array:

@@ -73,9 +73,11 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
 
     @property
     def rank(self) -> int:
-        if self.chart is None and self.size is None:
+        if self.chart is not None:
+            return self.chart.tangent.shape[1]
+        if self.size is None:
             raise InputError("the rank of a system from C(q, v) = 0 is known once it is at a point: system.at(q).rank")
-        return self.size if self.chart is None else self.chart.tangent.shape[1]
+        return self.size
 
     def at(self, q: Array) -> System:
         return self if self.chart is not None or self.size is not None else self.replace(size=len(q))
@@ -98,7 +100,7 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
         return self.constraint(q, z) if self.chart is None else jnp.zeros(0)
 
     def velocity(self, q: Array, z: Array) -> Array:
-        return z if self.chart is None else velocity_above(self, q, z)
+        return z if self.chart is None else velocity_above(self, self.chart, q, z)
 
     def z_of(self, q: Array, v: Array) -> Array:
         return v if self.chart is None else self.chart.coordinates(v)
@@ -112,10 +114,9 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
 
 
 @jax.custom_jvp
-def velocity_above(system: System, q: Array, z: Array) -> Array:
+def velocity_above(system: FromNonlinearConstraints, chart: Chart, q: Array, z: Array) -> Array:
     """v with C(q, v) = 0 and T^T (v - v_0) = z, by Newton's method from v_0 + T z; NaN where there is none."""
-    guess = system.chart.base + system.chart.tangent @ z
-    v, report = newton(lambda v: _equations(system, q, z, v), guess)
+    v, report = newton(lambda v: _equations(system, chart, q, z, v), chart.base + chart.tangent @ z)
     return jnp.where(report.converged, v, jnp.nan)
 
 
@@ -123,13 +124,12 @@ def velocity_above(system: System, q: Array, z: Array) -> Array:
 def _velocity_above_jvp(primals: tuple, tangents: tuple) -> tuple[Array, Array]:
     """By the implicit function theorem; the iterations are never differentiated."""
     v = velocity_above(*primals)
-    _, change = jax.jvp(lambda system, q, z: _equations(system, q, z, v), primals, tangents)
-    system, q, z = primals
-    return v, -jnp.linalg.solve(jax.jacfwd(_equations, 3)(system, q, z, v), change)
+    _, change = jax.jvp(lambda system, chart, q, z: _equations(system, chart, q, z, v), primals, tangents)
+    return v, -jnp.linalg.solve(jax.jacfwd(_equations, 4)(*primals, v), change)
 
 
-def _equations(system: System, q: Array, z: Array, v: Array) -> Array:
-    return jnp.concatenate([system.constraint(q, v), system.chart.coordinates(v) - z])
+def _equations(system: FromNonlinearConstraints, chart: Chart, q: Array, z: Array, v: Array) -> Array:
+    return jnp.concatenate([system.constraint(q, v), chart.coordinates(v) - z])
 
 
 def chart_at(constraint: Callable, q: Array, v: Array) -> Chart:

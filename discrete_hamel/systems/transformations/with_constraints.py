@@ -47,7 +47,7 @@ class WithConstraints(Wrapper):
     params: PyTree = None
     choice: Pytree | None = None
 
-    same_motion = False  # type: ignore[assignment]
+    same_motion = False
 
     @property
     def rank(self) -> int:
