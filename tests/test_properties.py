@@ -127,6 +127,16 @@ def test_exact_invariants(kind):
     check_conserved(EXACT[kind], motions=MOTIONS[kind], examples=15)
 
 
+@settings(max_examples=15)
+@given(MOTIONS["sleigh"], st.floats(0.0, 0.4) | st.floats(0.6, 1.0))
+def test_energy_of_the_sleigh_is_not_kept_by_another_tau(motion, tau):
+    """For every sleigh that turns: the energy at nodes changes at first order in h where tau is not one half."""
+    system, q, xi = motion
+    assume(abs(xi[0]) > 0.2 and abs(xi[1]) > 0.2 and abs(system.offset) > 0.2)
+    run = dh.simulate(system, q=q, xi=xi, h=0.05, steps=100, scheme=dh.DiscreteHamel(tau=jnp.asarray(tau)))
+    assert np.max(np.abs(run.energy - run.energy[0])) > 1e-6
+
+
 def test_energy_of_the_sleigh_moves_at_first_order_with_another_tau():
     check_conserved("energy", scheme=dh.DiscreteHamel(tau=0.3), kept=1, h=0.02, motions=MOTIONS["sleigh"])
 
