@@ -204,6 +204,16 @@ def test_importing_the_library_loads_nothing_that_only_some_need():
     assert not [name for name in loaded if name.startswith(("discrete_hamel.analysis", "discrete_hamel.drawing"))]
 
 
+def test_importing_the_library_leaves_jax_to_be_set_up():
+    """Devices and processes (`jax.distributed.initialize`) are chosen before the first computation, so none is made."""
+    code = (
+        "import jax, discrete_hamel as dh; dh.simulate, dh.ensemble, dh.mechanisms, dh.groups, dh.fields;"
+        "jax.config.update('jax_num_cpu_devices', 3); print(jax.device_count())"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "3", said.stderr
+
+
 def test_importing_the_package_alone_loads_none_of_its_rooms():
     code = "import sys, discrete_hamel; print(*[m for m in sys.modules if m.startswith('discrete_hamel.')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""

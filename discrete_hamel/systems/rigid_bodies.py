@@ -44,8 +44,7 @@ def rotations_in_space(axes: str) -> dict[str, Callable]:
     """Generators R -> hat(e) R of rotations about the named space axes, of q that begins with R."""
 
     def about(axis: str) -> Callable:
-        generator = hat(jnp.eye(3)["xyz".index(axis)])
-        return lambda q: (generator @ q.reshape(3, 3)).reshape(9)
+        return lambda q: (hat(jnp.eye(3)["xyz".index(axis)]) @ q.reshape(3, 3)).reshape(9)
 
     return {f"rotation about {axis}": about(axis) for axis in axes}
 

@@ -4,7 +4,8 @@ The first primitive that is not understood raises Unsupported with its name, and
 Values that depend on no input are numbers (`interpreter`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ from jax import Array
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.reading.control import CONTROL
+from discrete_hamel.compiler.reading.control import CALLS, CONTROL
 from discrete_hamel.compiler.reading.interpreter import evaluated
 from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY, BY_STATE
 from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, RULES, Nodes, Value, as_nodes, symbolic
@@ -21,37 +22,46 @@ from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, R
 WITH_OWN_DERIVATIVE = ("custom_jvp_call", "custom_vjp_call")
 
 
-def trace(graph: Graph, closed: ClosedJaxpr, arguments: list[Value]) -> list[Value]:
-    """The outputs of a closed jaxpr for arguments that are node arrays or numbers."""
+def trace(
+    graph: Graph, closed: ClosedJaxpr, arguments: list[Value], wanted: Sequence[bool] | None = None
+) -> list[Value]:
+    """The outputs of a closed jaxpr for arguments that are node arrays or numbers; of those not wanted no numbers."""
     jaxpr = closed.jaxpr
+    wanted = [True] * len(jaxpr.outvars) if wanted is None else wanted
     environment: dict[object, Value] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
     environment.update(zip(jaxpr.invars, arguments, strict=True))
 
     def read(v: object) -> Value:
         return np.asarray(v.val) if isinstance(v, Literal) else environment[v]
 
-    for equation in _needed(jaxpr):
+    for equation, asked in _needed(jaxpr, wanted):
         values = [read(v) for v in equation.invars]
-        outputs = apply(graph, equation, values)
+        outputs = apply(graph, equation, values, asked)
         for variable, value in zip(equation.outvars, outputs, strict=True):
-            if np.shape(value) != variable.aval.shape or isinstance(value, int):
+            shape = variable.aval.shape  # type: ignore[attr-defined]  # of an array
+            if np.shape(value) != shape or isinstance(value, int):
                 raise Unsupported(f"the primitive {equation.primitive.name} in this form")
         environment.update(zip(equation.outvars, outputs, strict=True))
-    return [read(v) for v in jaxpr.outvars]
+    shapes = [v.aval.shape for v in jaxpr.outvars]
+    places = zip(jaxpr.outvars, shapes, wanted, strict=True)
+    return [read(v) if needed else np.full(shape, np.nan) for v, shape, needed in places]
 
 
-def _needed(jaxpr: Jaxpr) -> list:
-    """The equations that the outputs depend on, and those that do something besides (a print), in order."""
-    wanted, equations = {v for v in jaxpr.outvars if not isinstance(v, Literal)}, []
+def _needed(jaxpr: Jaxpr, wanted: Sequence[bool]) -> list[tuple[JaxprEqn, list[bool]]]:
+    """The equations that the wanted outputs depend on, and those that do something besides (a print), in order; with
+    each, which of its own outputs are wanted."""
+    named = zip(jaxpr.outvars, wanted, strict=True)
+    read, equations = {v for v, asked in named if asked and not isinstance(v, Literal)}, []
     for equation in reversed(jaxpr.eqns):
-        if equation.effects or wanted.intersection(equation.outvars):
-            equations.append(equation)
-            wanted.update(v for v in equation.invars if not isinstance(v, Literal))
+        asked = [v in read for v in equation.outvars]
+        if equation.effects or any(asked):
+            equations.append((equation, asked))
+            read.update(v for v in equation.invars if not isinstance(v, Literal))
     return equations[::-1]
 
 
-def apply(graph: Graph, equation: JaxprEqn, values: list[Value]) -> list[Value]:
-    """What one equation of a jaxpr makes of its operands, node arrays or numbers."""
+def apply(graph: Graph, equation: JaxprEqn, values: list[Value], asked: Sequence[bool]) -> list[Value]:
+    """What one equation of a jaxpr makes of its operands, node arrays or numbers; of a call only what is asked."""
     name, parameters = equation.primitive.name, equation.params
     several = equation.primitive.multiple_results
     if not equation.outvars:  # a print, or another call of Python for what it does and not for what it returns
@@ -60,7 +70,8 @@ def apply(graph: Graph, equation: JaxprEqn, values: list[Value]) -> list[Value]:
     if name in WITH_OWN_DERIVATIVE and not known:
         graph.own_derivatives.add(name)
     if name in CONTROL and not (known and name in ("lu", "triangular_solve")):
-        return CONTROL[name](trace, graph, parameters, values)
+        inner = partial(trace, wanted=asked) if name in CALLS else trace
+        return CONTROL[name](inner, graph, parameters, values)
     if known:
         return evaluated(equation, values)
     if name in BY_NUMPY:
