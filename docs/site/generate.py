@@ -12,6 +12,7 @@ from pathlib import Path
 from docstrings import highlighted, page_of, prose
 
 import discrete_hamel as dh
+from discrete_hamel.cli.names import catalogue as known_systems
 from discrete_hamel.cli.systems import description
 from paper_figures.papers import PAPERS
 from paper_figures.slips import SLIPS
@@ -19,7 +20,7 @@ from paper_figures.slips import SLIPS
 ROOT = Path(__file__).parents[2]
 OUT = ROOT / "docs" / "generated"
 LINKS = {"docs/": "../", "notebooks/README.md": "tutorial/index.md", "CONTRIBUTING.md": "contributing.md"}
-PARTS = ("mechanisms", "groups", "fields", "plots", "animate")  # public modules with functions of their own
+PARTS = ("mechanisms", "groups", "fields", "testing", "plots", "animate")  # public modules with functions of their own
 
 
 def main() -> None:
@@ -107,18 +108,17 @@ def signature(thing: object) -> str:
 
 def catalogue() -> None:
     """A page a system: equations, coordinates, parameters, its sample motion; with a film where there is one."""
-    names = sorted(name for name in dh.systems.__all__ if inspect.isclass(getattr(dh.systems, name)))
-    for name in names:
-        kind = getattr(dh.systems, name)
+    kinds = known_systems()
+    for name, kind in kinds.items():
         film = ROOT / "docs" / "animations" / f"{name.lower()}.gif"
         picture = f"![{name} moving](../../animations/{film.name})\n" if film.exists() else ""
         facts = description(kind).partition(inspect.getdoc(kind) or name)[2].strip()
         command = f"discrete-hamel run {name} --plot run.png --animate run.gif"
         body = _raw(page_of(inspect.getdoc(kind) or "", {}))
         _write(f"catalogue/{name}", name, picture, body, f"```text\n{facts}\n```", f"```console\n{command}\n```")
-    rows = [f"| [{name}]({name}.md) | {_first(getattr(dh.systems, name))} |" for name in names]
+    rows = [f"| [{name}]({name}.md) | {_first(kind)} |" for name, kind in kinds.items()]
     table = "\n".join(["| system | |", "|---|---|", *rows])
-    _index("catalogue", "Catalogue", f"{len(names)} systems, each with a sample motion.\n\n{table}", names)
+    _index("catalogue", "Catalogue", f"{len(kinds)} systems, each with a sample motion.\n\n{table}", list(kinds))
 
 
 def slips() -> None:
