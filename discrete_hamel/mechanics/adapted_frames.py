@@ -72,9 +72,10 @@ class Reflections(Pytree):
         return reflected(one_forms, self.axes, self.signs)[0][:, jnp.array(self.free, int)]
 
     def margin(self, one_forms: Array) -> Array:
-        """1 where a row points along its sign and axis, 0 where it points the other way and the frame degenerates."""
+        """Half the least of the mirrors' normals, by which the frame loses digits: 1 where a row points along its sign
+        and axis, 0 where it points the other way and the frame degenerates."""
         mirrors = reflected(one_forms, self.axes, self.signs)[1]
-        return jnp.min(jnp.stack([mirror @ mirror / 4 for mirror in mirrors]))
+        return jnp.min(jnp.stack([jnp.sqrt(mirror @ mirror) / 2 for mirror in mirrors]))
 
 
 def reflected(rows: Array, axes: Sequence[int], signs: Sequence[float] | None = None) -> tuple[Array, list[Array]]:
