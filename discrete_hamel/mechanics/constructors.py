@@ -266,7 +266,7 @@ class FromConstraints(DescribedSystem):
         else:
             asked = np.asarray(self._wanted(q)) if callable(self.free) else self.free
             choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
-        return self.replace(choice=choice, weights=_weights(_inertias(self, q)))
+        return self.replace(choice=choice, weights=_weights(_inertias_here(self, q)))
 
     def in_velocities(self, q: Array, v: Array) -> Array:
         """L(q, v)."""
@@ -321,7 +321,6 @@ def _one_forms(system: FromConstraints, q: Array) -> Array:
     return jax.vmap(system.one_forms)(q)
 
 
-@partial(jax.jit, compiler_options=ONCE)
 def _inertias(system: FromConstraints, q: Array) -> Array:
     """d2L/dv_i dv_i at rest: what a unit of each coordinate weighs."""
 
@@ -332,6 +331,9 @@ def _inertias(system: FromConstraints, q: Array) -> Array:
         return jax.jvp(slope, (jnp.zeros_like(q),), (line,))[1]
 
     return jax.vmap(along)(jnp.eye(len(q)))
+
+
+_inertias_here = jax.jit(_inertias, compiler_options=ONCE)
 
 
 def _weights(inertias: Array) -> Array:
