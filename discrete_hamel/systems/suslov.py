@@ -33,6 +33,9 @@ def _check(system: "Suslov | HeavySuslov | ReducedSuslov") -> None:
     parameters.independent_rows(system, "axis")
 
 
+OBLIQUE = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2: no axis of the body is principal
+
+
 class Suslov(System):
     """A rigid body about a fixed point whose angular velocity about an axis fixed in it is held at zero.
 
@@ -46,11 +49,7 @@ class Suslov(System):
     from one turn of constant velocity to its opposite, and no smooth measure is kept, [ND] (17).
     """
 
-    inertia: ArrayLike = (
-        (1.2, 0.0, 0.2),
-        (0.0, 1.5, 0.3),
-        (0.2, 0.3, 2.0),
-    )  # kg m^2, principal moments or a full matrix
+    inertia: ArrayLike = OBLIQUE  # kg m^2, principal moments or a full matrix
     axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
 
     rank = 2
@@ -108,7 +107,7 @@ class HeavySuslov(Natural):
     Energy and orthogonality are exact.
     """
 
-    inertia: ArrayLike = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2, about the fixed point
+    inertia: ArrayLike = OBLIQUE  # kg m^2, about the fixed point
     axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
     weight: ArrayLike = (0.0, 0.0, 3.0)  # N m
 
@@ -168,11 +167,7 @@ class ReducedSuslov(System):
     attracts, the other repels, and each motion runs from a point of it to the opposite one.
     """
 
-    inertia: ArrayLike = (
-        (1.2, 0.0, 0.2),
-        (0.0, 1.5, 0.3),
-        (0.2, 0.3, 2.0),
-    )  # kg m^2, principal moments or a full matrix
+    inertia: ArrayLike = OBLIQUE  # kg m^2, principal moments or a full matrix
     axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
 
     rank = 2
