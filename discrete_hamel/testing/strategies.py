@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.manifold import nearest, off_manifold
+from discrete_hamel.mechanics.singular_states import refuse_singular
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
@@ -136,18 +137,23 @@ def states(
 ) -> tuple:
     """(q, xi) with xi^D free, m components, and q within `near` of the place given, on `holonomic` where there is one.
 
-    Without q the system's `sample()` says where. Places that `check_start` refuses are not drawn.
+    Without q the system's `sample()` says where. Places that `check_start` refuses are not drawn, nor are states
+    in which velocities that are nonlinear in z have no tangent: no motion is determined there.
     """
     place = np.asarray(where(system, q), float)
     moved = jnp.asarray(place + draw(vectors(len(place), -near, near)))
     if system.redundant:
         moved = _nearest(system, moved)
         assume(bool(_off(system, moved) < ON_MANIFOLD))
+    ready = system.at(moved)
+    xi = draw(vectors(ready.rank, -fast, fast))
     try:
         system.check_start(moved)
+        if system.frameless:
+            refuse_singular(ready, moved, jnp.asarray(xi, float))
     except ValueError:
         assume(False)
-    return np.asarray(moved), draw(vectors(system.at(moved).rank, -fast, fast))
+    return np.asarray(moved), xi
 
 
 def where(system: System, q: Coordinates | None = None) -> Coordinates:
