@@ -21,9 +21,9 @@ class TwoWheeledBalancer(Vehicle):
         u = R (left' + right') / 2 + R tilt',  theta' = R (right' - left') / (2 b),  (x, y)' = u t(theta)
         L = {m |v|^2 + omega . I omega + 2 m_w (u^2 + b^2 theta'^2) + 2 J_d theta'^2
              + J_w ((left' + tilt')^2 + (right' + tilt')^2)} / 2 - m g l cos(tilt)
-        torque = k . (tilt, tilt', mean angle of the wheels against the vertical, u / R)
+        torque = k1 tilt + k2 tilt' + k3 (tilt + (left + right) / 2) + k4 u / R
 
-    on each wheel, with gains k. Nothing is conserved. Grasser, d'Arrigo, Colombi and Rufer (2002).
+    on each wheel, with gains k1 to k4. Nothing is conserved. Grasser, d'Arrigo, Colombi and Rufer (2002).
     """
 
     mass: float = 6.0  # kg, of the body (m)
@@ -34,7 +34,10 @@ class TwoWheeledBalancer(Vehicle):
     wheel_diameter_inertia: float = 0.0016  # kg m^2, of a wheel about the vertical through its middle (J_d)
     wheel_radius: float = 0.1  # m (R)
     half_track: float = 0.2  # m (b)
-    gains: tuple[float, ...] = (12.0, 2.0, 0.1, 0.3)  # N m/rad, N m s/rad, N m/rad, N m s/rad (k)
+    tilt_gain: float = 12.0  # N m/rad (k1)
+    rate_gain: float = 2.0  # N m s/rad, of the tilt's rate (k2)
+    angle_gain: float = 0.1  # N m/rad, of the wheels against the vertical (k3)
+    speed_gain: float = 0.3  # N m s/rad, of their rate (k4)
     gravity: float = 9.81  # m/s^2
 
     rank = 3
@@ -44,6 +47,7 @@ class TwoWheeledBalancer(Vehicle):
         SI
         | {"left": "rad", "right": "rad", "slip theta": "rad/s", "slip x": "m/s", "slip y": "m/s", "height": "m"}
         | {"moments": "kg m^2", "wheel_mass": "kg", "wheel_diameter_inertia": "kg m^2"}
+        | {"tilt_gain": "N m/rad", "rate_gain": "N m s/rad", "angle_gain": "N m/rad", "speed_gain": "N m s/rad"}
     )
 
     def carried(self, q: Array, xi: Array) -> Array:
@@ -69,9 +73,8 @@ class TwoWheeledBalancer(Vehicle):
     def force(self, q: Array, xi: Array) -> Array:
         """The motors, between body and wheels."""
         tilt, turned = q[3], q[3] + 0.5 * (q[4] + q[5])
-        by_tilt, by_rate, by_angle, by_speed = self.gains
         speed = xi[0] + 0.5 * (xi[1] + xi[2])
-        torque = by_tilt * tilt + by_rate * xi[0] + by_angle * turned + by_speed * speed
+        torque = self.tilt_gain * tilt + self.rate_gain * xi[0] + self.angle_gain * turned + self.speed_gain * speed
         return jnp.zeros(6).at[1:3].set(torque)
 
     def invariants(self) -> dict[str, Invariant]:

@@ -75,16 +75,16 @@ def _held(system: Any) -> Any:
 def _velocity_facts(held: Any, q: Array) -> tuple[Array, Array, Array]:
     """Mass matrix in velocities, constraint rows, and the joints' rates as rows."""
     still = jnp.zeros_like(q)
-    lagrangian = held.lagrangian if hasattr(held, "rows") else held.in_velocities
-    rows = held.rows if hasattr(held, "rows") else jax.jacfwd(held.holonomic)
-    rates = (lambda v: held.state(q, v)[1]) if hasattr(held, "rows") else (lambda v: held.rates(q, v))
+    lagrangian = held.lagrangian if hasattr(held, "gap_slips") else held.in_velocities
+    rows = held.rows if hasattr(held, "gap_slips") else jax.jacfwd(held.holonomic)
+    rates = (lambda v: held.state(q, v)[1]) if hasattr(held, "gap_slips") else (lambda v: held.rates(q, v))
     return jax.hessian(lagrangian, 1)(q, still), rows(q), jax.jacfwd(rates)(still)
 
 
 @jax.jit
 def _misses(held: Any, q: Array) -> tuple[Array, Array]:
     def g(q: Array) -> Array:
-        return held.every_gap(q) if hasattr(held, "rows") else held.holonomic(q)
+        return held.every_gap(q) if hasattr(held, "gap_slips") else held.holonomic(q)
 
     return g(q), jax.jacfwd(g)(q)
 
@@ -96,7 +96,7 @@ def together(held: Any, q: np.ndarray, fixed: tuple[int, ...] = ()) -> np.ndarra
     pull where there is nothing to pull.
     """
     moving = np.setdiff1d(np.arange(len(q)), np.array(fixed, int))
-    gaps = len(held.gap_slips()) if hasattr(held, "rows") else 0
+    gaps = len(held.gap_slips()) if hasattr(held, "gap_slips") else 0
     miss = np.zeros(0)
     for first in (gaps, 0):
         for _ in range(50):
@@ -108,7 +108,7 @@ def together(held: Any, q: np.ndarray, fixed: tuple[int, ...] = ()) -> np.ndarra
     if not miss.size or np.max(np.abs(miss)) < CLOSED:
         return q
     worst = int(np.argmax(np.abs(miss)))
-    labels = [held.labels()[slip] for slip in held.gap_slips()] if hasattr(held, "rows") else []
+    labels = [held.labels()[slip] for slip in held.gap_slips()] if hasattr(held, "gap_slips") else []
     what = f"the gap of {labels[worst]}" if worst < len(labels) else "the length of a rotation's coordinates"
     raise InputError(
         f"the mechanism cannot be put together: {what} stays {miss[worst]:.3g} wide. A wheel's middle must be its "

@@ -36,7 +36,7 @@ class BallOnSphere(Contact):
 
     on: str
     radius: Scalar  # m, of the ball (r)
-    sphere: Scalar  # m, its radius (R)
+    sphere: Scalar  # m, its radius R
     to: str = ""
     middle: ArrayLike = (0.0, 0.0, 0.0)  # m, in the axes of `to`
     inside: bool = static(default=False)
@@ -80,7 +80,7 @@ class WheelOnSphere(BallOnSphere):
 
     on: str
     radius: Scalar  # m, of the wheel (r)
-    sphere: Scalar  # m, its radius (R)
+    sphere: Scalar  # m, its radius R
     to: str = ""
     middle: ArrayLike = (0.0, 0.0, 0.0)  # m, in the axes of `to`
     inside: bool = static(default=False)

@@ -142,6 +142,7 @@ class LinearVelocities(Wrapper):
 
     system = of("original")
     structure, slip, brackets_by_autodiff = System.structure, System.slip, System.brackets_by_autodiff
+    frameless, rows = System.frameless, System.rows
 
     def frame(self, q: Array) -> Array:
         fields = _fields(self.original, q)
