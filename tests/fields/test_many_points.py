@@ -75,8 +75,8 @@ def test_nothing_traced_is_a_matrix(system, scheme):
     state = jax.eval_shape(scheme.start, system, q, xi, h)
     one = jnp.asarray(1)
     traced = [
-        checks._facts.trace(system, q, xi),
-        loops._start.trace(system, scheme, q, xi, h),
+        jax.jit(checks._facts.__wrapped__).trace(system, q, xi),
+        jax.jit(loops._start.__wrapped__).trace(system, scheme, q, xi, h),
         loops._chunk.trace(system, scheme, state, h, one, one, length=loops._length(q)),
         jax.jit(lambda q: dh.quasivelocities(system, q, dh.velocities(system, q, xi))).trace(q),
         jax.jit(lambda q: _tension(system, q, xi)).trace(q),
