@@ -36,7 +36,7 @@ def chosen(name: str, known: Iterable[str], what: str) -> str:
 
     >>> chosen("sfere", ["Disk", "Sphere"], "system")
     Traceback (most recent call last):
-    ValueError: there is no system 'sfere'. Did you mean Sphere? There are: Disk, Sphere.
+    discrete_hamel._support.errors.InputError: there is no system 'sfere'. Did you mean Sphere? There are: Disk, Sphere.
     """
     known = list(known)
     folded = {item.casefold(): item for item in known}

@@ -42,8 +42,8 @@ def gibbs_appell(system: System, q: Coordinates, xi: Quasivelocities, rates: Qua
 
     >>> import discrete_hamel as dh
     >>> points = dh.systems.TwoPointsParallelVelocities()
-    >>> float(dh.gibbs_appell(points, [0.0, 0, 1, 0], [1.0, 2.0, 0.0], [3.0, 0.0, 1.0]))     # (3^2 + 1^2 + 2^2) / 2
-    7.0
+    >>> float(dh.gibbs_appell(points, [0.0, 0, 1, 0], [1.0, 2.0, 0.0], [3.0, 0.0, 1.0]))     # (3^2 + 1^2)/2 + 2 2^2/2
+    9.0
     """
     q, xi, rates = (jnp.asarray(one, float) for one in (q, xi, rates))
     system = system.at(q)

@@ -107,7 +107,7 @@ def powers(*factors: tuple[str, int]) -> dict[str, int]:
 def as_unit(exponents: Mapping[str, int]) -> str:
     """Powers of base units as one unit.
 
-    >>> written({"kg": 1, "m": 2, "s": -1}), written({"s": -1}), written({"rad": 1, "m": -1, "s": -1}), written({})
+    >>> as_unit({"kg": 1, "m": 2, "s": -1}), as_unit({"s": -1}), as_unit({"rad": 1, "m": -1, "s": -1}), as_unit({})
     ('kg m^2/s', '1/s', 'rad/(m s)', '1')
     """
     above, below = (

@@ -49,7 +49,7 @@ def from_urdf(
     ...     <joint name="swing" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint>
     ...     </robot>''')
     >>> arm.coordinates, round(float(dh.vector_field(arm, [0.3], [0.0])[1][0]), 6)
-    (('swing',), -4.831866)
+    (('swing',), -4.831755)
     """
     robot = _parsed(source)
     joints, links = robot.findall("joint"), {_name(link): link for link in robot.findall("link")}
@@ -182,7 +182,7 @@ def _origin(element: ElementTree.Element) -> tuple[tuple[float, ...], np.ndarray
 def rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:
     """R_z(yaw) R_y(pitch) R_x(roll), as URDF turns.
 
-    >>> rotation(0.0, 0.0, np.pi / 2).round(12).tolist()
+    >>> (rotation(0.0, 0.0, np.pi / 2).round(12) + 0.0).tolist()
     [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     (cr, cp, cy), (sr, sp, sy) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
