@@ -20,7 +20,7 @@ import discrete_hamel as dh
 from benchmarks.contests import DOUBLES, Bar, in_c, installed
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.lanes import lanes
-from discrete_hamel.compiler.lanes.lane_choice import bundle_for
+from discrete_hamel.compiler.paths import bundle_for
 from discrete_hamel.runs.validation import canonical
 from paper_figures.speeds import interleaved
 

@@ -32,7 +32,7 @@ from jax import lax
 
 import discrete_hamel as dh
 from benchmarks import jaxprs_by_numpy
-from discrete_hamel.compiler.graph.expressions import MOST_NODES, Unsupported
+from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.compiler.step.verification import QUICK, evaluated
 from discrete_hamel.runs import validation as checks
@@ -236,7 +236,7 @@ def read(program: Program, evaluate: Callable = by_numpy) -> str:
         _states[key] = jax.eval_shape(lambda q, xi, h: dh.start(system, scheme, q, xi, h), q, xi, h)
     state = jax.tree.map(lambda leaf: jnp.asarray(random.uniform(-1, 1, size=leaf.shape)), _states[key])
     try:
-        stepper = Stepper(system, scheme, state, h, most=MOST_NODES)  # as host.py has it
+        stepper = Stepper(system, scheme, state, h)
     except Unsupported as reason:
         return f"plain: {reason}"
     graph, root = stepper.graph, stepper.root

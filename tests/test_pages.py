@@ -1,6 +1,7 @@
 """The pages in docs/ for those who carry on: their programs run, their labels are the code's, their paths are there."""
 
 import ast
+import itertools
 import json
 import os
 import re
@@ -155,6 +156,8 @@ def test_a_walk_is_the_one_that_a_call_takes(name, visited):
     assert len(lines) >= 6
     assert set(lines) <= set(visited[name]), set(lines) - set(visited[name])
     assert sorted(lines, key=visited[name].index) == lines
+    rooms = [room for room, _ in itertools.groupby(line.split("/")[0] for line in lines)]
+    assert max(map(rooms.count, rooms)) <= 2, f"{name} goes {' > '.join(rooms)}"
 
 
 def test_the_rooms_are_those_of_the_layer_test():

@@ -1,75 +1,71 @@
-"""Which path a run takes: the compiled step where it can be built, else the plain one, with the reason.
+"""The one door to compiled steps: what a run on the host, runs in lanes and a run under jit take, or why it is nothing.
 
-Native code has one bound, `graph.expressions.MOST_NODES`. Where XLA compiles the step (no llvmlite, single precision)
-an iteration has `stepper.LARGEST` operations at most, from `stepper.FUSED` on without XLA's fusion pass, which would
-make it up to fifteen times slower. What remains is plain.
+Each is built once a kind (a tree structure, its shapes, and what it is compiled for), compared with the scheme's own
+functions, and kept in one cache. `graph/limits.py` says what is too large. Whatever goes wrong on the way is the reason
+for the plain path, which is the definition and takes over; the report of a run says it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.caches import Cache
+from discrete_hamel._support.caches import Cache, StartReason
+from discrete_hamel.compiler.gradients.differentiable import Compiled, with_derivatives
 from discrete_hamel.compiler.graph.expressions import Unsupported
-from discrete_hamel.compiler.native.host import in_machine_code
+from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.graph.limits import MOST_HOST, MOST_JIT, MOST_LANES, MOST_SWEEP, PATIENCE
+from discrete_hamel.compiler.lanes.lanes import Bundle, advance, work
+from discrete_hamel.compiler.native.host import HostRun, usable
+from discrete_hamel.compiler.native.lanes import LaneRun
+from discrete_hamel.compiler.reading.sample_points import sample_points
 from discrete_hamel.compiler.step.loop import chunk
-from discrete_hamel.compiler.step.stages import PATIENCE, StageStepper
-from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.compiler.step.program import run_passes
+from discrete_hamel.compiler.step.stages import StageStepper
+from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.compiler.step.verification import STEPS, difference, refused
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme, State
 
-_steppers = Cache(most=200)
+Built = TypeVar("Built")
+_steps = Cache(most=400)
 
 
 def stepper_for(
     length: int, system: System, scheme: Scheme, state: State, h: Array, *, reproducible: bool = False
 ) -> Stepper | StageStepper | str:
-    """The compiled step for this kind of system and scheme, for chunks of `length`, or the reason why there is none.
+    """The compiled step of a run on the host, for chunks of `length`, or the reason why there is none.
 
     The values it is built at decide on the order of elimination, and so on round-off. `reproducible` asks for one that
     was built at these: then no bit depends on what ran before.
     """
     run = system, scheme, state, h
+    values = b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(run)) if reproducible else b""
     if type(scheme) is Gauss:
-        sweeping = _kept(StageStepper, length, run, reproducible)
-        if not isinstance(sweeping, str) and settles(sweeping, length, *run):  # type: ignore[arg-type]
+        sweeping = _kept(_sweeps, run, (length, values))
+        if not isinstance(sweeping, str) and settles(sweeping, length, *run):
             return sweeping
-    return _kept(in_machine_code, length, run, reproducible)
+    return _kept(_step, run, (length, values))
 
 
-def _kept(fitting: Callable, length: int, tree: tuple, reproducible: bool) -> Stepper | StageStepper | str:
-    """What was built of this kind before, or is now; or the reason why there is none."""
-    key: tuple = (
-        fitting,
-        length,
-        jax.tree.structure(tree),
-        tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(tree)),
-    )
-    if reproducible:
-        key += (b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tree)),)
-    return _steppers.kept(key, lambda: _built(fitting, length, *tree))
+def bundle_for(
+    system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...], capacity: int, members: int
+) -> Bundle | str:
+    """The compiled step for lanes, from a sample member, or the reason why there is none.
+
+    `varying` says which numbers among the parameters differ from lane to lane; `members` a call and the `capacity` for
+    their nodes are what it is compiled for.
+    """
+    return _kept(_lanes, (system, scheme, state, h), (varying, capacity, members))
 
 
-def _built(
-    fitting: Callable, length: int, system: System, scheme: Scheme, state: State, h: Array
-) -> Stepper | StageStepper | str:
-    try:
-        stepper = fitting(system, scheme, state, h)
-        few, one = jnp.asarray(min(STEPS, length)), jnp.asarray(1)
-        _, done, _, (q, p, xi, xi_mid, _) = chunk(stepper, length, system, scheme, state, h, few, one)  # or fails to
-        made = {"q": q[:done], "p": p[:done]}, xi[:done], xi_mid[:done]
-        if unlike := difference(stepper, system, scheme, state, h, made):
-            return refused(system, scheme, unlike)
-    except Unsupported as error:
-        return error.reason
-    except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
-        return f"{type(error).__name__}: {error}"
-    return stepper
+def compiled_for(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
+    """The compiled steps for runs under jit, whose values may be traced; or the reason why there are none."""
+    return _kept(_under_jit, (system, scheme, q, xi, h), ())
 
 
 def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: State, h: Array) -> bool:
@@ -80,3 +76,111 @@ def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, 
     one = jnp.asarray(1)
     *_, good, (*_, report) = chunk(stepper, length, system, scheme, state, h, one, one)
     return bool(good and report.iterations[0] <= PATIENCE)
+
+
+def _kept(build: Callable[..., Built], run: tuple, form: tuple[Hashable, ...]) -> Built | str:
+    """What was built of this kind and form before, or is now; or the reason why there is none."""
+    leaves, structure = jax.tree.flatten(run)
+    key = build, structure, tuple((leaf.shape, str(leaf.dtype)) for leaf in leaves), form
+    return _steps.kept(key, lambda: _built(build, run, form))
+
+
+def _built(build: Callable[..., Built], run: tuple, form: tuple) -> Built | str:
+    try:
+        return build(*run, *form)
+    except Unsupported as error:
+        return error.reason
+    except Exception as error:  # the plain path takes over, whatever it is
+        return f"{type(error).__name__}: {error}"
+
+
+def _step(system: System, scheme: Scheme, state: State, h: Array, length: int, _: bytes) -> Stepper:
+    stepper = Stepper(system, scheme, state, h)
+    if not usable(state):
+        _limit(stepper.root.operations, MOST_HOST, "an iteration")
+    return run_passes(stepper, [emit, _verifier(length)])
+
+
+def _sweeps(system: System, scheme: Scheme, state: State, h: Array, length: int, _: bytes) -> StageStepper:
+    stepper = StageStepper(system, scheme, state, h)
+    _limit(stepper.operations, MOST_SWEEP, "a sweep")
+    return run_passes(stepper, [_verifier(length)])
+
+
+def _lanes(
+    system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...], capacity: int, members: int
+) -> Bundle:
+    native, stepper = usable(state), Stepper(system, scheme, state, h, cost=work)
+    if not native:
+        _limit(stepper.root.operations, MOST_LANES, "an iteration")
+    if not (native or stepper.native):
+        raise Unsupported("this machine or version of JAX does not make one kernel of a loop")
+    bundle, numbers = Bundle(stepper, varying), scalars((system, *in_steps(scheme, h)))
+    bundle.native = LaneRun(stepper) if native else None
+    own = jnp.array([jnp.full(members, x) for x, v in zip(numbers, varying, strict=True) if v])
+    own = own.reshape(sum(varying), members).astype(h.dtype)
+    begin = jnp.broadcast_to(jnp.stack(scalars(state))[:, None], (len(scalars(state)), members))
+    common = [x for x, v in zip(numbers, varying, strict=True) if not v]
+    one, active = jnp.asarray(1), jnp.ones(members, begin.dtype)
+    _, done, _, _, rows = advance(bundle, capacity, common, one, one, own, begin, active)  # compiles, or fails to
+    q, p, xi = np.split(rows[: int(done[0]), :, 0], [state.q.size, state.q.size + state.p.size], axis=1)
+    verify(stepper, ({"q": q, "p": p}, xi, None))
+    return bundle
+
+
+def _under_jit(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled:
+    """At the first point where it can be built."""
+    lost = Unsupported("no regular point found, where the run starts", at_start=True)
+    with jax.ensure_compile_time_eval():
+        for point in sample_points(system, scheme, q, xi, h):
+            try:
+                return _at_point(*point)
+            except Unsupported as error:
+                if not isinstance(error.reason, StartReason):
+                    raise
+                lost = error
+    raise lost
+
+
+def _at_point(system: System, scheme: Scheme, state: State, h: Array) -> Compiled:
+    if scheme.time(state) is not None:
+        raise Unsupported(f"{type(scheme).__name__} keeps the time itself")
+    stepper = Stepper(system, scheme, state, h)
+    if not usable(state):
+        _limit(stepper.root.operations, MOST_JIT, "an iteration under jit")
+    compiled = with_derivatives(stepper)
+    if compiled.history.steps is None:
+        _limit(stepper.root.operations, MOST_JIT, "an iteration under jit")
+    verify(stepper)
+    return compiled
+
+
+def _limit(operations: int, most: int, where: str) -> None:
+    if operations > most:
+        raise Unsupported(f"{operations} operations {where}, of {most} at most")
+
+
+def emit(stepper: Stepper) -> str:
+    """The run as one native function where that can be; else XLA compiles it when it is first called."""
+    if not usable(stepper.sample.state):
+        return "by XLA"
+    stepper.run = HostRun(stepper)
+    return "by LLVM"
+
+
+def verify(stepper: Stepper | StageStepper, made: tuple | None = None) -> str:
+    """The first steps against the scheme's own functions; a difference refuses the compiled ones."""
+    if unlike := difference(stepper, *stepper.sample, made):
+        raise Unsupported(refused(stepper.sample.system, stepper.sample.scheme, unlike))
+    return f"{STEPS if made is None else len(made[1])} steps"
+
+
+def _verifier(length: int) -> Callable[[Stepper | StageStepper], str]:
+    """The pass that compares what a chunk of `length` gives."""
+
+    def verify_steps(stepper: Stepper | StageStepper) -> str:
+        few, one = jnp.asarray(min(STEPS, length)), jnp.asarray(1)
+        _, done, _, (q, p, xi, xi_mid, _) = chunk(stepper, length, *stepper.sample, few, one)  # compiles, or fails to
+        return verify(stepper, ({"q": q[:done], "p": p[:done]}, xi[:done], xi_mid[:done]))
+
+    return verify_steps

@@ -12,11 +12,11 @@ from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
-from discrete_hamel.compiler.gradients.differentiable import compiled_for, follow
+from discrete_hamel.compiler.gradients.differentiable import follow
 from discrete_hamel.compiler.native.host import Kept
-from discrete_hamel.compiler.paths import chunk as compiled_chunk
-from discrete_hamel.compiler.paths import stepper_for
+from discrete_hamel.compiler.paths import compiled_for, stepper_for
 from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.step.loop import chunk
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
@@ -33,7 +33,7 @@ CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is
 
 
 @interpreted
-def _start(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[State, tuple]:
+def first_state(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[State, tuple]:
     state = start(system, scheme, q, xi, h)
     return state, (state.q, state.p, xi)
 
@@ -46,7 +46,7 @@ def traced(
     if isinstance(how, str):
         trajectory = scan(system, scheme, q, xi, h, intervals, save_every)
         return trajectory.replace(report=trajectory.report.replace(reason=how))
-    state, first = _start(system, scheme, q, xi, h)
+    state, first = first_state(system, scheme, q, xi, h)
     motion = follow(how, system, scheme, state, h, intervals, save_every)
     nodes = motion.states.q, motion.states.p, motion.xi
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
@@ -73,14 +73,14 @@ def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, interval
         node = (state.q, state.p, scheme.velocity(system, state))
         return (state, well), (node, scheme.time(state), jnp.where(well, interval.xi[-1], jnp.nan), report)
 
-    state, first = _start(system, scheme, q, xi, h)
+    state, first = first_state(system, scheme, q, xi, h)
     (final, _), (nodes, clock, xi_mid, report) = lax.scan(several, (state, jnp.asarray(True)), length=intervals)
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
     t = times(h, save_every, 0, intervals + 1) if clock is None else jnp.concatenate([jnp.zeros(1, h.dtype), clock])
     return Trajectory(t, q, p, xi, xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
-def _length(q: Array) -> int:
+def chunk_length(q: Array) -> int:
     """Nodes of a compiled call: of the shape of q alone, so that nothing recompiles."""
     return max(1, min(CHUNK, COORDINATES // max(1, q.size)))
 
@@ -89,7 +89,7 @@ def _per_call(stepper: object, q: Array, save_every: int) -> int:
     """Intervals that a call takes at most: native code, which has no room set aside, some tenths of a second."""
     native = getattr(stepper, "run", None)
     if native is None:
-        return max(1, min(_length(q), CHUNK_STEPS // save_every))
+        return max(1, min(chunk_length(q), CHUNK_STEPS // save_every))
     return max(1, min(COORDINATES // max(1, q.size), native.steps // save_every))
 
 
@@ -133,15 +133,15 @@ def _chunk(
     return state, done, solve, (saved[0].q, saved[0].p, xi, *saved[1:]), scheme.time(saved[0])
 
 
-def _plain(system: System, scheme: Scheme, state: State, h: Array, ask: int, save_every: int) -> tuple:
+def plain_chunk(system: System, scheme: Scheme, state: State, h: Array, ask: int, save_every: int) -> tuple:
     """A chunk by the plain path: state, steps done, a solve that failed, the whole intervals saved, and their clock."""
     counts = jnp.asarray(ask), jnp.asarray(save_every)
-    state, done, solve, saved, clock = _chunk(system, scheme, state, h, *counts, length=_length(state.q))
+    state, done, solve, saved, clock = _chunk(system, scheme, state, h, *counts, length=chunk_length(state.q))
     whole = int(done) // save_every
     return state, int(done), None if solve.converged else solve, _first(saved, whole), _first(clock, whole)
 
 
-def _compiled(
+def compiled_chunk(
     stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int, rows: Rows | None
 ) -> tuple[tuple, bool]:
     """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
@@ -153,7 +153,7 @@ def _compiled(
         )
         state, whole, good, saved = stepper.run(system, scheme, state, h, ask, every, into)
     else:
-        state, whole, good, saved = compiled_chunk(stepper, _length(state.q), system, scheme, state, h, ask, every)
+        state, whole, good, saved = chunk(stepper, chunk_length(state.q), system, scheme, state, h, ask, every)
         saved = _first(saved, int(whole))
     return (state, int(whole) * every, None, saved, None), not good
 
@@ -187,8 +187,8 @@ def run(
     Nothing depends on where chunks end, so that a run taken up again has the numbers of one never interrupted.
     """
     with explained(f"the start of {type(scheme).__name__}"):
-        state, first = _start(system, scheme, q, xi, h)
-    length, stepper = _length(q), "asked for"
+        state, first = first_state(system, scheme, q, xi, h)
+    length, stepper = chunk_length(q), "asked for"
     if compiled:
         stepper = stepper_for(length, system, scheme, state, h, reproducible=record.lasting)  # type: ignore[assignment]
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
@@ -201,11 +201,11 @@ def run(
             rows = record.rows(finished, ask)
             try:
                 if isinstance(stepper, str):
-                    chunk = _plain(system, scheme, state, h, ask, save_every)
+                    chunk = plain_chunk(system, scheme, state, h, ask, save_every)
                 elif finished < plain_until:
-                    chunk = _plain(system, scheme, state, h, min(ask, plain_until - finished), save_every)
+                    chunk = plain_chunk(system, scheme, state, h, min(ask, plain_until - finished), save_every)
                 else:
-                    chunk, astray = _compiled(stepper, system, scheme, state, h, ask, save_every, rows)
+                    chunk, astray = compiled_chunk(stepper, system, scheme, state, h, ask, save_every, rows)
             except Exception as error:  # the user's functions may do anything
                 failure = raised(error, finished * save_every, ask * save_every, h)
                 break

@@ -8,7 +8,7 @@ RUN = {"q": [0.1, 0, 0], "xi": [1.5, -0.3], "h": 0.01}
 def test_explain_tells_path_passes_and_what_they_cost():
     found = dh.explain(dh.systems.ChaplyginSleigh(), **RUN)
     assert found.path == "compiled"
-    assert dict(found.passes)["read"].startswith("5 unknowns")
+    assert found.passes[0].left.startswith("5 unknowns")
     assert 0 < found.step < 1
     assert "iterations" in str(found)
 

@@ -19,9 +19,9 @@ def run():
 def test_clearing_frees_what_was_compiled_and_changes_no_number():
     before = run()
     mappings = caches._mappings()
-    assert choice._steppers
+    assert choice._steps
     dh.clear_caches()
-    assert not choice._steppers
+    assert not choice._steps
     assert caches._mappings() < mappings
     assert np.array_equal(run().q, before.q)
 
@@ -29,13 +29,13 @@ def test_clearing_frees_what_was_compiled_and_changes_no_number():
 @on_linux
 def test_room_is_made_near_the_limit_only(monkeypatch):
     run()
-    built, mappings = dict(choice._steppers), caches._mappings()
+    built, mappings = dict(choice._steps), caches._mappings()
     make_room()
     assert caches._mappings() >= mappings
     monkeypatch.setattr(caches, "SHARE", 0.0)
     make_room()
     assert caches._mappings() < mappings
-    assert dict(choice._steppers) == built
+    assert dict(choice._steps) == built
 
 
 def test_the_oldest_is_forgotten_and_a_reason_of_the_start_is_not_kept():

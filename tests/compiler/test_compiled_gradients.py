@@ -11,7 +11,7 @@ from test_compile import compilations
 
 import discrete_hamel as dh
 from discrete_hamel._support.caches import Cache
-from discrete_hamel.compiler.gradients import differentiable
+from discrete_hamel.compiler import paths
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import lowered
 from discrete_hamel.compiler.graph.slopes import pulled, pushed
@@ -235,7 +235,7 @@ def test_a_step_that_fails_is_nan_and_marked_and_so_is_its_gradient():
 
 def test_where_pivots_fail_the_plain_path_takes_the_whole_run(monkeypatch):
     """A guard that gives way midway; what comes out is right all the same, forwards and backwards."""
-    built, build = [], differentiable._build
+    built, build = [], paths._at_point
 
     def with_guard(*point):
         compiled = build(*point)
@@ -244,8 +244,8 @@ def test_where_pivots_fail_the_plain_path_takes_the_whole_run(monkeypatch):
         built.append(compiled.history)
         return compiled
 
-    monkeypatch.setattr(differentiable, "_build", with_guard)
-    monkeypatch.setattr(differentiable, "_compiled", Cache(most=1))
+    monkeypatch.setattr(paths, "_at_point", with_guard)
+    monkeypatch.setattr(paths, "_steps", Cache(most=1))
     case = Case(*CASES["pendulum"])
     weights = jnp.array([1.0, 2.0, -1.0])
 

@@ -103,7 +103,7 @@ def test_a_traced_value_inside_is_refused_by_its_name():
         jax.grad(lambda a: float(interpreted(lambda x: a * x)(1.0)))(2.0)
 
 
-OURS = [f"jit_{name}" for name in ("_start", "_facts", "_quasivelocities", "_defined", "_at_node")]
+OURS = [f"jit_{name}" for name in ("first_state", "_facts", "_quasivelocities", "_defined", "_at_node")]
 
 
 def test_nothing_is_compiled_for_a_first_call(monkeypatch):

@@ -9,7 +9,7 @@ from problems import DISK, PENDULUM, SLEIGH
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.lanes import lane_roots, lanes
-from discrete_hamel.compiler.lanes.lane_choice import bundle_for
+from discrete_hamel.compiler.paths import bundle_for
 from discrete_hamel.mechanics.newton import units
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.ensemble import ensemble

@@ -121,7 +121,7 @@ def test_what_has_another_shape_never_reaches_native_code():
 
 def test_users_runs_are_native_and_say_so():
     dh.simulate(SLEIGH.system, q=SLEIGH.q, xi=SLEIGH.xi, h=0.05, steps=4)
-    stepper = next(s for s in reversed(choice._steppers.values()) if not isinstance(s, str))
+    stepper = next(s for s in reversed(choice._steps.values()) if not isinstance(s, str))
     assert isinstance(stepper.run, HostRun)
 
 

@@ -1,14 +1,12 @@
 """Between the passes of the compiler: the graph stays sound, and what a pass hands on is worth what it was given."""
 
-from functools import partial
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.step import roots, stepper
+from discrete_hamel.compiler.step.program import PASSES, Program, run_passes
 from discrete_hamel.compiler.step.verification import NUMBERS, evaluated
 from discrete_hamel.runs import validation as checks
 
@@ -39,41 +37,61 @@ def elsewhere(graph, outputs):
     return evaluated(graph, outputs, given)
 
 
-def watched(name, transform, seen, graph, outputs, *rest):
-    made = transform(graph, outputs, *rest)
-    assert not unsound(graph), name
-    before, after = elsewhere(graph, outputs), elsewhere(graph, made)
-    np.testing.assert_allclose(
-        after, before, rtol=1e-10, atol=1e-12 * np.max(np.abs(before), initial=1.0), err_msg=name
-    )
-    seen.add(name)
-    return made
+class Verifier:
+    """Looks at a program between its passes: what is wrong with its graph, and whether what it computes has moved."""
+
+    def __init__(self):
+        self.seen, self.rows, self.made = [], None, None
+
+    def __call__(self, name, program):
+        assert not unsound(program.graph), name
+        self.rows = self.same(name, self.rows, elsewhere(program.graph, program.rows))
+        after = [*program.after, *program.xi] if hasattr(program, "after") else program.made
+        self.made = self.same(name, self.made, elsewhere(program.graph, after))
+        self.seen.append(name)
+
+    def same(self, name, before, after):
+        if before is not None:
+            scale = np.max(np.abs(before), initial=1.0)
+            np.testing.assert_allclose(after, before, rtol=1e-10, atol=1e-12 * scale, err_msg=name)
+        return after
 
 
-def build(cls):
+def build(cls, passes=PASSES, look=None):
     system = checks.canonical(cls())
     sample = system.sample()
     system, q, xi = checks.initial_data(system, sample["q"], sample["xi"], None)
     scheme, h = checks.canonical(dh.DiscreteHamel()), jnp.asarray(sample.get("h", 0.01))
-    return stepper.Stepper(system, scheme, scheme.start(system, q, xi, h), h)
+    return run_passes(Program(system, scheme, scheme.start(system, q, xi, h), h), passes, look)
 
 
 @pytest.mark.parametrize("cls", SYSTEMS)
-def test_passes_keep_graphs_sound_and_values(cls, monkeypatch):
-    seen = set()
-    for module, name in ((stepper, "without_idle_angles"), (stepper, "regrouped"), (roots, "regrouped")):
-        monkeypatch.setattr(module, name, partial(watched, name, getattr(module, name), seen))
-    made = build(cls)
-    assert seen == {"without_idle_angles", "regrouped"}
-    assert not unsound(made.graph)
+def test_passes_keep_graphs_sound_and_values(cls):
+    verifier = Verifier()
+    made = build(cls, look=verifier)
+    assert verifier.seen == [one.name for one in made.done] == [one.__name__.replace("_", " ") for one in PASSES]
+    sizes = [one.nodes for one in made.done]
+    assert sizes == sorted(sizes)  # nodes are only added
+    assert sizes[-1] == len(made.graph.nodes)
     assert "mul" in repr(made.graph)
 
 
-def test_a_pass_that_changes_a_value_is_seen(monkeypatch):
-    wrong = lambda graph, outputs, *_: [graph.mul(graph.const(1.001), o) for o in outputs]  # noqa: E731
-    monkeypatch.setattr(stepper, "regrouped", partial(watched, "wrong", wrong, set()))
+@pytest.mark.parametrize("place", [1, 5], ids=["rows", "outputs"])
+def test_a_pass_that_changes_a_value_is_seen(place):
+    def wrong(program):
+        for outputs in (program.rows, getattr(program, "after", [])):
+            outputs[:] = [program.graph.mul(program.graph.const(1.001), o) for o in outputs]
+        return ""
+
     with pytest.raises(AssertionError, match="wrong"):
-        build(dh.systems.ChaplyginSleigh)
+        build(dh.systems.ChaplyginSleigh, [*PASSES[:place], wrong], Verifier())
+
+
+def test_what_explain_prints_are_the_passes_that_were_run():
+    found = dh.explain(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3])
+    names = [one.__name__.replace("_", " ") for one in PASSES]
+    assert [name for name, *_ in found.passes] == [*names, "emit", "verify steps"]
+    assert "unknowns left" in repr(found)
 
 
 def test_an_unsound_graph_is_seen():

@@ -85,10 +85,10 @@ def test_every_scheme_either_runs_the_same_or_says_why_not(scheme):
 def test_new_parameters_do_not_build_anew():
     data = {"q": SLEIGH.q, "xi": SLEIGH.xi, "h": 0.05, "steps": 4}
     dh.simulate(SLEIGH.system, **data)
-    built = len(choice._steppers)
+    built = len(choice._steps)
     other = dh.systems.ChaplyginSleigh(mass=3.0, inertia=0.2, offset=-0.1)
     compiled, plain = both(other, **data)
-    assert len(choice._steppers) == built
+    assert len(choice._steps) == built
     assert difference(compiled, plain) < 1e-13
 
 
@@ -124,7 +124,7 @@ def test_a_run_through_singular_pivots_falls_back_and_stays_right():
     data = {"q": (0.1, 0.2, 0.0, 0.0, 0.0), "xi": (1.0, 0.4, 0.3), "h": 0.01, "steps": 300}
     compiled, plain = both(system, **data)
     assert compiled.report.path == "compiled", compiled.report.reason
-    stepper = next(s for s in reversed(choice._steppers.values()) if not isinstance(s, str))
+    stepper = next(s for s in reversed(choice._steps.values()) if not isinstance(s, str))
     assert stepper.guards
     assert difference(compiled, plain) < 1e-12
     assert compiled.report.converged.all()

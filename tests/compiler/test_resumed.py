@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.gradients import differentiable, histories
+from discrete_hamel.compiler import paths
+from discrete_hamel.compiler.gradients import histories
 
 PENDULUM = dh.systems.SphericalPendulum()
 START = jnp.array([0.3, 0.2, -(0.87**0.5)]), jnp.array([0.6, 0.0])
@@ -23,12 +24,12 @@ def distrusted(monkeypatch):
 
     def switch():
         monkeypatch.setattr(histories.History, "advance", advance)
-        differentiable._compiled.clear()
+        paths._steps.clear()
         jax.clear_caches()
 
     yield switch
     monkeypatch.undo()
-    differentiable._compiled.clear()
+    paths._steps.clear()
     jax.clear_caches()
 
 

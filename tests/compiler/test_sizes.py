@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.gradients import differentiable
-from discrete_hamel.compiler.graph import expressions
+from discrete_hamel.compiler.graph import expressions, limits
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.lowering import lowered
-from discrete_hamel.compiler.paths import chunk, stepper_for
+from discrete_hamel.compiler.paths import compiled_for, stepper_for
+from discrete_hamel.compiler.step.loop import chunk
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.runs import validation as checks
 
@@ -162,9 +162,9 @@ def test_under_jit_and_grad_size_has_no_other_limit():
         return dh.simulate(system, jnp.asarray(sample["q"]), s * push, h=1e-3, steps=20).q[-1, -1]
 
     host = dh.simulate(system, sample["q"], push, h=1e-3, steps=20)
-    (form,) = differentiable.compiled_for(*canonical(system, sample["q"], push, 1e-3))[:1]
+    (form,) = compiled_for(*canonical(system, sample["q"], push, 1e-3))[:1]
     assert form.steps is not None
-    assert form.stepper.root.operations > differentiable.LARGEST
+    assert form.stepper.root.operations > limits.MOST_JIT
     value, slope = jax.jit(jax.value_and_grad(end))(1.0)
     assert value == host.q[-1, -1]
     assert slope == pytest.approx((end(1 + 1e-5) - end(1 - 1e-5)) / 2e-5, rel=1e-7)

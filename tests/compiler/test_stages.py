@@ -73,7 +73,7 @@ def test_a_sweep_to_the_end_is_the_plain_step(name):
     swept = dh.simulate(system, **data, steps=20, scheme=scheme)
     plain = dh.simulate(system, **data, steps=20, scheme=scheme, compiled=False)
     assert swept.report.path == "compiled"
-    assert any(isinstance(s, StageStepper) and s.rank == system.rank for s in choice._steppers.values())
+    assert any(isinstance(s, StageStepper) and s.rank == system.rank for s in choice._steps.values())
     for mine, its in ((swept.q, plain.q), (swept.p, plain.p), (swept.xi, plain.xi), (swept.xi_mid, plain.xi_mid)):
         assert its.size == 0 or np.abs(mine - its).max() <= 1e-13 * np.abs(its).max()
     size = max(np.abs(plain.q).max(initial=1.0), np.abs(plain.p).max())
@@ -116,8 +116,8 @@ class Wall(dh.System):
 
 def test_where_a_run_stiffens_under_way_the_plain_path_takes_it(monkeypatch):
     plain_chunks = []
-    original = loops._plain
-    monkeypatch.setattr(loops, "_plain", lambda *chunk: plain_chunks.append(chunk) or original(*chunk))
+    original = loops.plain_chunk
+    monkeypatch.setattr(loops, "plain_chunk", lambda *chunk: plain_chunks.append(chunk) or original(*chunk))
     data = {"q": [-10.0], "xi": [2.0], "h": 1.0, "steps": 90, "scheme": dh.Gauss(4)}
     assert type(chosen(Wall(), data["q"], data["xi"], data["h"], data["scheme"])) is StageStepper
     swept = dh.simulate(Wall(), **data)

@@ -76,8 +76,8 @@ def test_nothing_traced_is_a_matrix(system, scheme):
     one = jnp.asarray(1)
     traced = [
         jax.jit(checks._facts.__wrapped__).trace(system, q, xi),
-        jax.jit(loops._start.__wrapped__).trace(system, scheme, q, xi, h),
-        loops._chunk.trace(system, scheme, state, h, one, one, length=loops._length(q)),
+        jax.jit(loops.first_state.__wrapped__).trace(system, scheme, q, xi, h),
+        loops._chunk.trace(system, scheme, state, h, one, one, length=loops.chunk_length(q)),
         jax.jit(lambda q: dh.quasivelocities(system, q, dh.velocities(system, q, xi))).trace(q),
         jax.jit(lambda q: _tension(system, q, xi)).trace(q),
     ]

@@ -44,8 +44,8 @@ class Killed(BaseException):
 
 
 def dying(call, how):
-    """`loops._plain`, whose so-and-so-manieth call ends the run."""
-    calls, plain = [], loops._plain
+    """`loops.plain_chunk`, whose so-and-so-manieth call ends the run."""
+    calls, plain = [], loops.plain_chunk
 
     def deadly(*arguments):
         calls.append(arguments)
@@ -75,7 +75,7 @@ def stretch(store):
 def test_killed_where_the_plain_path_goes_on_it_has_the_same_bits(undisturbed, tmp_path, monkeypatch, call, between):
     store = tmp_path / "run.zarr"
     with monkeypatch.context() as patched:
-        patched.setattr(loops, "_plain", dying(call, killed))
+        patched.setattr(loops, "plain_chunk", dying(call, killed))
         with pytest.raises(Killed):
             go(store, checkpoint_every=between)
     finished, until = stretch(store)
@@ -96,5 +96,5 @@ def test_killed_there_by_sigkill(undisturbed, tmp_path):
 
 
 if __name__ == "__main__":
-    loops._plain = dying(2, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    loops.plain_chunk = dying(2, lambda: os.kill(os.getpid(), signal.SIGKILL))
     go(sys.argv[1], checkpoint_every=8)

@@ -3,13 +3,12 @@
 import time
 from typing import NamedTuple
 
-import jax
 import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
-from discrete_hamel.compiler.graph.lowering import cycles
-from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.compiler import paths
+from discrete_hamel.compiler.step.program import Done
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import loop
 from discrete_hamel.runs import validation as checks
@@ -25,13 +24,14 @@ class Explanation(NamedTuple):
 
     path: str  # "compiled" or "plain"
     reason: str  # for the plain path
-    passes: tuple[tuple[str, str], ...]  # of the compiler, in order: a name, and what it left
+    passes: tuple[Done, ...]  # of the compiler, in order: name, what it left, nodes of the graph, CPU seconds
     building: float  # seconds, almost none where this kind of run was built before
     step: float  # seconds, measured
     iterations: float  # a step, on average of the same steps
 
     def __repr__(self) -> str:
-        lines = [("path", self.path + (f": {self.reason}" if self.reason else "")), *self.passes]
+        lines = [("path", self.path + (f": {self.reason}" if self.reason else ""))]
+        lines += [(name, f"{left}; {nodes} nodes, {_time(seconds)}") for name, left, nodes, seconds in self.passes]
         lines += [
             ("building", f"{self.building:.2f} s"),
             ("a step", f"{_time(self.step)}, {self.iterations:.3g} iterations"),
@@ -54,52 +54,33 @@ def explain(
 
     >>> import discrete_hamel as dh
     >>> found = dh.explain(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3])
-    >>> found.path, [name for name, _ in found.passes]
-    ('compiled', ['read', 'eliminate', 'iterate', 'node velocity', 'emit'])
+    >>> found.path, [one.name for one in found.passes][:4]
+    ('compiled', ['read', 'drop idle angles', 'regroup', 'eliminate'])
     """
     if scheme is None:
         scheme = NonlinearMidpoint() if system.frameless else DiscreteHamel()
     scheme, h = checks.canonical(scheme.fitted(system)), checks.step_size(h)
     system, q, xi = checks.initial_data(system, q, xi, v)
-    state, _ = loop._start(system, scheme, q, xi, h)
+    state, _ = loop.first_state(system, scheme, q, xi, h)
     begin = time.perf_counter()
-    stepper = loop.stepper_for(loop._length(q), system, scheme, state, h)
+    stepper = paths.stepper_for(loop.chunk_length(q), system, scheme, state, h)
     building = time.perf_counter() - begin
     path, reason = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     steps = TIMED[path]
 
     def run() -> tuple[int, Array]:
         if path == "plain":
-            _, done, _, saved, _ = loop._plain(system, scheme, state, h, steps, 1)
+            _, done, _, saved, _ = loop.plain_chunk(system, scheme, state, h, steps, 1)
         else:
-            (_, done, _, saved, _), _ = loop._compiled(stepper, system, scheme, state, h, steps, 1, None)  # type: ignore[arg-type]
+            (_, done, _, saved, _), _ = loop.compiled_chunk(stepper, system, scheme, state, h, steps, 1, None)  # type: ignore[arg-type]
         return done, saved[-1].iterations
 
     run()  # compiles
     begin = time.perf_counter()
     done, iterations = run()
     step = (time.perf_counter() - begin) / max(done, 1)
-    passes = _passes(stepper) if isinstance(stepper, Stepper) else ()
+    passes = () if isinstance(stepper, str) else tuple(stepper.done)
     return Explanation(path, reason, passes, building, step, float(np.mean(iterations)) if done else float("nan"))
-
-
-def _passes(stepper: Stepper) -> tuple[tuple[str, str], ...]:
-    graph, root = stepper.graph, stepper.root
-    around = graph.operations([*stepper.guess, *stepper.after, *stepper.xi, *stepper.left])
-    latency = cycles(graph, root.correction, root.unknowns)
-    velocity = (
-        "known" if not stepper.node_velocity.root.unknowns else f"{len(stepper.node_velocity.root.unknowns)} unknowns"
-    )
-    return (
-        ("read", f"{len(stepper.unknowns)} unknowns, {len(jax.tree.leaves(stepper.shape))} arrays of state"),
-        ("eliminate", f"{len(root.unknowns)} unknowns left, {len(graph.nodes)} nodes in the graph"),
-        (
-            "iterate",
-            f"{root.operations} operations, some {latency:.0f} cycles" + (", once: linear" if root.linear else ""),
-        ),
-        ("node velocity", velocity),
-        ("emit", f"{around} operations around it, by {'LLVM' if stepper.run is not None else 'XLA'}"),
-    )
 
 
 def _time(seconds: float) -> str:

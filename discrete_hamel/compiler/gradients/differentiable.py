@@ -1,34 +1,27 @@
 """A run under jit, grad and vmap by compiled steps, with its derivatives: what `simulate` uses while jax traces it."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.caches import Cache, StartReason
 from discrete_hamel.compiler.gradients.derivatives import Run
 from discrete_hamel.compiler.gradients.histories import History
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
 from discrete_hamel.compiler.gradients.primitives import run
 from discrete_hamel.compiler.graph.elimination import solve
-from discrete_hamel.compiler.graph.expressions import MOST_NODES, Graph, Unsupported
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like, scalars
+from discrete_hamel.compiler.graph.limits import MOST_JIT
 from discrete_hamel.compiler.graph.lowering import lowered
-from discrete_hamel.compiler.native.host import usable
 from discrete_hamel.compiler.reading.jaxprs import to_graph
-from discrete_hamel.compiler.reading.sample_points import sample_points
 from discrete_hamel.compiler.step.stepper import Stepper
-from discrete_hamel.compiler.step.verification import difference, refused
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
-
-LARGEST = 2000  # operations that XLA is given; beyond, fusing them, which under jit it cannot be told not to, is slow
-
-_compiled = Cache(most=200)
 
 
 class Compiled(NamedTuple):
@@ -50,53 +43,19 @@ class Motion(NamedTuple):
     residual: Array
 
 
-def compiled_for(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
-    """The compiled steps for runs of this kind, whose values may be traced; or the reason why there are none."""
-    tree = (system, scheme, q, xi, h)
-    key = (jax.tree.structure(tree), tuple((jnp.shape(leaf), jnp.result_type(leaf)) for leaf in jax.tree.leaves(tree)))
-    return _compiled.kept(key, lambda: _at_compile_time(*tree))
-
-
-def _at_compile_time(*tree: Any) -> Compiled | str:
-    with jax.ensure_compile_time_eval():
-        return _first(*tree)
-
-
-def _first(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
-    """At the first point where it can be built."""
-    reason: str = StartReason("no regular point found, where the run starts")
-    try:
-        for point in sample_points(system, scheme, q, xi, h):
-            try:
-                return _build(*point)
-            except Unsupported as error:
-                reason = error.reason
-                if not isinstance(reason, StartReason):
-                    return reason
-    except Exception as error:  # whatever it is, the plain path is the definition and takes over; the report says so
-        return f"{type(error).__name__}: {error}"
-    return reason
-
-
-def _build(system: System, scheme: Scheme, state: State, h: Array) -> Compiled:
-    if scheme.time(state) is not None:
-        raise Unsupported(f"{type(scheme).__name__} keeps the time itself")
-    one = (scheme.substeps(h) or (scheme, h))[0]
-    stepper = Stepper(system, scheme, state, h, most=MOST_NODES if usable(state) else LARGEST)
+def with_derivatives(stepper: Stepper) -> Compiled:
+    """What runs under jit share that take this stepper."""
+    system, _, state, _ = stepper.sample
     history = History(stepper)
-    if history.steps is None and stepper.root.operations > LARGEST:
-        raise Unsupported(f"{stepper.root.operations} operations an iteration, of {LARGEST} at most under jit")
     if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.correction, *stepper.after)])):
         raise Unsupported("no regular point found, where the run starts", at_start=True)
-    if unlike := difference(stepper, system, scheme, state, h):
-        raise Unsupported(refused(system, scheme, unlike))
-    return Compiled(history, PlainHistory(history, system, one, state), _linear(stepper, system, state))
+    return Compiled(history, PlainHistory(history, system, stepper.part[0], state), _linear(stepper, system, state))
 
 
 def _linear(stepper: Stepper, system: System, state: State) -> bool:
     """Whether mu(q, xi)^D = p is solved for xi by numbers and cofactors."""
     node = stepper.node_velocity
-    if not node.root.linear or node.graph.own_derivatives or node.guards or node.root.operations > LARGEST:
+    if not node.root.linear or node.graph.own_derivatives or node.guards or node.root.operations > MOST_JIT:
         return False
     graph = Graph()
     (mechanics, q, free), _ = inputs_like(graph, (system, state.q, state.xi))
@@ -135,7 +94,7 @@ def _motion(
     kept = [rows[:, history.linearised.source[u]] for u in stepper.root.unknowns]
     known = stepper.root.all_unknowns(known, kept)
     z = jnp.stack([known[u] for u in stepper.unknowns], axis=-1)
-    (system, scheme), states, large = mechanics, plain.state.tree(befores), stepper.root.operations > LARGEST
+    (system, scheme), states, large = mechanics, plain.state.tree(befores), stepper.root.operations > MOST_JIT
     if stepper.graph.own_derivatives or large:
         xi = jax.vmap(lambda state, length, z: scheme.advance(system, state, length, z)[1])(states, spread, z)
     else:

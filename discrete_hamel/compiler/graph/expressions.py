@@ -12,9 +12,8 @@ from collections.abc import Container, Hashable, Iterable
 import numpy as np
 
 from discrete_hamel._support.caches import StartReason
+from discrete_hamel.compiler.graph.limits import MOST_NODES
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
-
-MOST_NODES = 700_000  # what Python can build in some ten seconds
 
 
 class Unsupported(Exception):

@@ -25,7 +25,6 @@ from discrete_hamel.compiler.step.stepper import Stepper
 
 LANES = 128  # in a block: enough to fill vectors, few enough for the first-level cache
 OF_AN_UNKNOWN = 10  # operations
-LARGEST = 2000  # operations an iteration; beyond, compiling takes longer than a minute
 TOGETHER = 64  # steps after which a lane's state is looked at: where one of them failed, all are taken again
 
 

@@ -9,7 +9,6 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.compiler.graph.expressions import MOST_NODES
 from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
 from discrete_hamel.compiler.native.run import POINTERS, Run
@@ -26,15 +25,6 @@ def usable(state: State) -> bool:
     """Whether runs from such a state can be native: in doubles, on this machine's processor."""
     doubles = all(np.dtype(leaf.dtype) == np.float64 for leaf in jax.tree.leaves(state))
     return doubles and jax.default_backend() == "cpu" and not available()
-
-
-def in_machine_code(system: System, scheme: Scheme, state: State, h: Array) -> Stepper:
-    """The stepper for such runs, of any size in machine code, or else of one that XLA compiles in seconds."""
-    if not usable(state):
-        return Stepper(system, scheme, state, h)
-    stepper = Stepper(system, scheme, state, h, most=MOST_NODES)
-    stepper.run = HostRun(stepper)
-    return stepper
 
 
 class Kept(NamedTuple):

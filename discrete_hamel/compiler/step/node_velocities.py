@@ -44,6 +44,12 @@ class NodeVelocity:
         """Whether it is best found for all nodes at once after the steps: it takes no iteration, but some work."""
         return self.root.linear and self.graph.operations([*self.root.needs(), *self.whole]) > FEW
 
+    def said(self, nodal: bool) -> str:
+        """In words, for who looks at the passes: with each step where `nodal`."""
+        if not self.root.unknowns:
+            return "known"
+        return f"{len(self.root.unknowns)} unknowns, {'with each step' if nodal else 'for all nodes at once'}"
+
     def prepared(self, parameters: Scalars) -> Packed:
         """What depends on the parameters only."""
         outputs = [*self.root.needs(), *self.whole, *self.guards]

@@ -25,6 +25,7 @@ from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying.regrouping import regrouped
 from discrete_hamel.compiler.step.node_velocities import NodeVelocity
 from discrete_hamel.compiler.step.pieces import over_lanes, piece
+from discrete_hamel.compiler.step.program import Done, Sample, run_passes
 from discrete_hamel.compiler.step.roots import Root, Scalars
 from discrete_hamel.compiler.step.rows import Row
 from discrete_hamel.mechanics.hamel import balance, full, velocities
@@ -34,9 +35,7 @@ from discrete_hamel.schemes.gauss import Gauss, collocation
 from discrete_hamel.schemes.scheme import Scheme, State
 
 FEWEST = 3  # stages; for fewer Newton's iteration is as fast
-LARGEST = 2000  # operations a sweep; beyond, compiling takes longer than a minute
 NOISE = 1 / SMALL  # round-off units at which slopes that no longer settle are noise: of the largest numbers
-PATIENCE = 40  # sweeps a step; beyond, Newton's iteration is faster
 
 
 class StageStepper:
@@ -46,38 +45,27 @@ class StageStepper:
     """
 
     composed, fused, run = False, True, None
+    parameters: list[int]
+    node: list[int]  # q and p
+    unknowns: list[int]  # xi^D
+    rows: list[int]  # mu - p
+    slopes: list[int]
+    whole: list[int]  # xi
+    guards: list[int]  # positive where pivots can be trusted
+    node_velocity: NodeVelocity
+    row: Row
+    n: int
+    operations: int  # of a sweep
 
-    def __init__(self, system: System, scheme: Scheme, state: State, h: Array) -> None:  # noqa: ARG002  # as `Stepper`
+    def __init__(self, system: System, scheme: Scheme, state: State, h: Array) -> None:
         if type(scheme) is not Gauss or scheme.stages < FEWEST or system.frameless:
             raise Unsupported(f"{type(scheme).__name__} has no stages to sweep over")
         if not one_kernel_works():
             raise Unsupported("this machine or version of JAX does not make one kernel of a loop")
         self.native, self.stages, self.rank = True, scheme.stages, system.rank
         self.shape = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), state)
-        self.graph = graph = Graph()
-        mechanics, self.parameters = inputs_like(graph, system)
-        q, position = inputs_like(graph, state.q)
-        p, momenta = inputs_like(graph, state.p)
-        free, unknowns = inputs_like(graph, state.xi)
-        momentum, force = to_graph(graph, balance, mechanics, q, free)
-        (velocity,) = to_graph(graph, velocities, mechanics, q, free)
-        (whole,) = to_graph(graph, full, mechanics, q, free)
-        self.node, self.n = [*position, *momenta], len(whole)
-        difference = [graph.sub(m, t) for m, t in zip(momentum, p, strict=True)]
-        found = _solution(graph, difference, unknowns, (self.parameters, self.node))
-        guards = graph.guards_of([*difference, *velocity, *force, *whole])
-        outputs = graph.substitute([*velocity, *force, *whole, *guards], found)
-        outputs = regrouped(graph, outputs, [self.parameters, self.node])
-        ends = np.cumsum([len(self.node), self.n])
-        self.slopes, self.whole, self.guards = (list(part) for part in np.split(outputs, ends))
-        self.guards += graph.guards_of(found.values())
-        operations = graph.operations([*self.slopes, *self.whole])
-        if operations > LARGEST:
-            raise Unsupported(f"{operations} operations a sweep, of {LARGEST} at most")
-        self.node_velocity = NodeVelocity(system, state, scheme)
-        size = len(self.node) + self.rank
-        after = list(range(size + self.n - self.rank))  # the free part of the interval's xi is in the state as well
-        self.row = Row(after[:size], after[len(self.node) :], False, not self.node_velocity.after_all)
+        self.sample, self.graph, self.done = Sample(system, scheme, state, h), Graph(), list[Done]()
+        run_passes(self, [read_stage, solve_stage, find_node_velocity])
 
     def given(self, system: System, scheme: Scheme, h: Array) -> tuple[Scalars, tuple]:  # noqa: ARG002  # as there
         """The numbers a run is given: parameters; and the step, the columns of a_ij, and b."""
@@ -148,6 +136,46 @@ class StageStepper:
         """A number for all stages."""
         value = self.graph.value(output)
         return piece(lambda x, b: x + 0 * b)(number, like) if value is None else _constant(value, like)
+
+
+def read_stage(stepper: StageStepper) -> str:
+    """mu and F, qdot and xi at a stage, as nodes of one graph."""
+    system, _, state, _ = stepper.sample
+    graph = stepper.graph
+    mechanics, stepper.parameters = inputs_like(graph, system)
+    q, position = inputs_like(graph, state.q)
+    p, momenta = inputs_like(graph, state.p)
+    free, stepper.unknowns = inputs_like(graph, state.xi)
+    momentum, force = to_graph(graph, balance, mechanics, q, free)
+    (velocity,) = to_graph(graph, velocities, mechanics, q, free)
+    (whole,) = to_graph(graph, full, mechanics, q, free)
+    stepper.node, stepper.n = [*position, *momenta], len(whole)
+    stepper.rows = [graph.sub(m, t) for m, t in zip(momentum, p, strict=True)]
+    stepper.slopes, stepper.whole = [*velocity, *force], list(whole)
+    return f"{len(stepper.unknowns)} unknowns at each of {stepper.stages} stages"
+
+
+def solve_stage(stepper: StageStepper) -> str:
+    """mu(Q, Xi)^D = P solved for Xi, put into the slopes, and products in order."""
+    graph, levels = stepper.graph, (stepper.parameters, stepper.node)
+    found = _solution(graph, stepper.rows, stepper.unknowns, levels)
+    guards = graph.guards_of([*stepper.rows, *stepper.slopes, *stepper.whole])
+    outputs = regrouped(graph, graph.substitute([*stepper.slopes, *stepper.whole, *guards], found), [*levels])
+    ends = np.cumsum([len(stepper.node), stepper.n])
+    stepper.slopes, stepper.whole, stepper.guards = (list(part) for part in np.split(outputs, ends))
+    stepper.guards += graph.guards_of(found.values())
+    stepper.operations = graph.operations([*stepper.slopes, *stepper.whole])
+    return f"{stepper.operations} operations a sweep"
+
+
+def find_node_velocity(stepper: StageStepper) -> str:
+    """xi at the node from (q, p), as for any step; and with it the row that is kept of a step."""
+    system, scheme, state, _ = stepper.sample
+    stepper.node_velocity = node = NodeVelocity(system, state, scheme)
+    size = len(stepper.node) + stepper.rank
+    after = list(range(size + stepper.n - stepper.rank))  # the free part of the interval's xi is in the state as well
+    stepper.row = Row(after[:size], after[len(stepper.node) :], False, not node.after_all)
+    return node.said(not node.after_all)
 
 
 def _constant(value: float, like: Array) -> Array:

@@ -1,30 +1,19 @@
 """The compiled step: a scheme's residual, Jacobian and update as scalar code around one Newton loop."""
 
-import itertools
 from collections.abc import Callable
 from functools import reduce
 
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
-from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.leaves import inputs_like, scalars
-from discrete_hamel.compiler.graph.lowering import Packed, constants, cycles, lowered, one_kernel_works
-from discrete_hamel.compiler.reading.jaxprs import to_graph
-from discrete_hamel.compiler.simplifying.identities import without_idle_angles
-from discrete_hamel.compiler.simplifying.regrouping import regrouped
-from discrete_hamel.compiler.step.near_angles import angles_met, turned
-from discrete_hamel.compiler.step.node_velocities import NodeVelocity
-from discrete_hamel.compiler.step.roots import Cost, Root, Scalars, Values
-from discrete_hamel.compiler.step.rounding import allowed, terms
-from discrete_hamel.compiler.step.rows import Row
+from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.graph.lowering import Packed, constants, cycles, lowered
+from discrete_hamel.compiler.step.near_angles import turned
+from discrete_hamel.compiler.step.program import PASSES, Program, run_passes
+from discrete_hamel.compiler.step.roots import Cost, Scalars, Values
+from discrete_hamel.compiler.step.rounding import allowed
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
-
-FUSED = 300  # operations an iteration up to which XLA's fusion pass helps: by a fifth; beyond, it can cost fivefold
-LARGEST = 5000  # operations an iteration; beyond, compiling takes many seconds
 
 
 def in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
@@ -32,72 +21,13 @@ def in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
     return scheme.substeps(h) or (scheme, h[None])
 
 
-def _size_of(graph: Graph, guess: int, coordinates: set[int]) -> int:
-    """For a guess q + h qdot of what is eliminated, of which only the size counts: q, which takes no sines."""
-    terms = graph.operands(guess) if graph.nodes[guess][0] in ("add", "sub") else ()
-    return next((q for q in terms if q in coordinates), guess)
+class Stepper(Program):
+    """A step of `scheme` for systems with the tree structure of the sample; hashed by identity, built once."""
 
-
-class Stepper:
-    """A step of `scheme` for systems with the tree structure of the sample; hashed by identity, built once.
-
-    Where a step consists of steps of another scheme, it is the step of that one that is built, with its length among
-    what changes from step to step.
-    """
-
-    def __init__(
-        self, system: System, scheme: Scheme, state: State, h: Array, cost: Cost = cycles, most: int = LARGEST
-    ) -> None:
+    def __init__(self, system: System, scheme: Scheme, state: State, h: Array, cost: Cost = cycles) -> None:
+        super().__init__(system, scheme, state, h, cost)
         self.run: Callable | None = None  # its machine code, where there is some
-        parts = scheme.substeps(h)
-        self.composed = parts is not None
-        scheme, h = (scheme, h) if parts is None else (parts[0], parts[1][0])
-        if type(scheme).step is not Scheme.step or type(scheme).velocity is not Scheme.velocity:
-            raise Unsupported(f"{type(scheme).__name__} steps in a way of its own")
-        self.native = one_kernel_works()
-        self.graph = graph = Graph()
-        self.shape = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), state)
-        (mechanics, rule), parameters = inputs_like(graph, (system, scheme))
-        step, self.length = inputs_like(graph, h)
-        node, self.state = inputs_like(graph, state)
-        self.parameters = parameters if self.composed else [*parameters, *self.length]
-        self.changing_length = self.length if self.composed else []
-        changing = [*self.changing_length, *self.state]
-        (guess,) = to_graph(graph, lambda a, b, c, h: b.guess(a, c, h), mechanics, rule, node, step)
-        unknown, unknowns = inputs_like(graph, np.array([graph.samples[g] for g in guess]))
-        (residual,) = to_graph(
-            graph, lambda a, b, c, h, z: b.residual(a, c, h, z), mechanics, rule, node, step, unknown
-        )
-        *after, xi = to_graph(
-            graph,
-            lambda a, b, c, h, z: jax.tree.leaves(b.advance(a, c, h, z)),
-            mechanics, rule, node, step, unknown,
-        )  # fmt: skip
-        self.n = len(xi)
-        rows, self.unknowns = without_idle_angles(graph, list(residual)), unknowns
-        width = system.rank + len(state.q)
-        places = [i for i in range(len(unknowns)) if i % width >= system.rank]
-        known = self.parameters, changing
-        sizes = np.cumsum([0, *(leaf.size for leaf in jax.tree.leaves(self.shape))])
-        self.places = [range(*ends) for ends in itertools.pairwise(sizes)]
-        # The rows with the same constants as what follows from them: two roundings of h F add up over many steps.
-        rows = regrouped(graph, rows, [*known, unknowns])
-        self.root = Root(graph, rows, unknowns, known, places, scheme.negligible, cost)
-        iterated = self.root.places
-        self.guess = [g if i in iterated else _size_of(graph, g, set(node.q)) for i, g in enumerate(guess)]
-        self.guess += [number for name in scheme.changes for number in getattr(node, name).ravel()]
-        made = without_idle_angles(graph, [*(index for leaf in after for index in leaf.ravel()), *xi])
-        left = [rows[i] for i in iterated]  # the others hold to a rounding, by what is eliminated with them
-        outputs = regrouped(graph, [*made, *left, *(terms(graph, row) for row in left)], [*known, unknowns])
-        ends = np.cumsum([len(self.state), len(xi), len(left)])
-        self.after, self.xi, self.left, self.terms = (list(part) for part in np.split(outputs, ends))
-        self.guards = graph.guards_of([*self.guess, *rows, *made])
-        self.angles = angles_met(graph, [*outputs, *self.guards], self.root)
-        if self.root.operations > most:
-            raise Unsupported(f"{self.root.operations} operations an iteration, of {most} at most")
-        self.node_velocity = NodeVelocity(system, state, scheme)
-        self.fused = self.root.operations <= FUSED
-        self.row = Row(self.after, self.xi, self.composed, not (self.fused and self.node_velocity.after_all))
+        run_passes(self, PASSES)
 
     def given(self, system: System, scheme: Scheme, h: Array) -> tuple[Scalars, Array]:
         """The numbers a run is given: parameters and step, and the lengths of the steps that a step consists of."""
@@ -163,8 +93,3 @@ class Stepper:
         for row, size in zip(left, sizes, strict=True):
             converged = converged & allowed(row, size, self.root.negligible)
         return known, converged, count, left
-
-    def node_places(self) -> tuple[range, range, range]:
-        """Where in a state's numbers q, p and the free part of xi are."""
-        leaves = jax.tree.unflatten(jax.tree.structure(self.shape), self.places)
-        return leaves.q, leaves.p, leaves.xi

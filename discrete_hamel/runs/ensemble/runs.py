@@ -16,7 +16,7 @@ from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocitie
 from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import InputError, InputTypeError, RunInterrupted
 from discrete_hamel.compiler.graph.leaves import scalars
-from discrete_hamel.compiler.lanes.lane_choice import bundle_for
+from discrete_hamel.compiler.paths import bundle_for
 from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
