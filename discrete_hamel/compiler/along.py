@@ -1,7 +1,8 @@
 """A function of (system, state) at many nodes at once: its scalar graph by NumPy, so that nothing is compiled for it.
 
-Block by block, which stay in the processor's cache; where a function has no scalar graph, JAX does it, in blocks of one
-size, so that nothing recompiles for a new number of nodes. Not for derivatives.
+Block by block, which stay in the processor's cache; a function that has been asked for at very many nodes becomes
+native code. Where it has no scalar graph, JAX does it, in blocks of one size, so that nothing recompiles for a new
+number of nodes. Not for derivatives.
 """
 
 import math
@@ -16,10 +17,13 @@ from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.native.columns import NativeColumns
+from discrete_hamel.compiler.native.object_code import available
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.mechanics.system import System
 
 BLOCK = 2048  # nodes: two pages of a cache for each number in use
+ROWS = 2**17  # nodes that NumPy has done in the time that it takes to compile native code
 MANY = 200  # numbers of a state beyond which a graph takes long to build
 _programs = Cache(most=200)
 _TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -87,6 +91,8 @@ class Columns:
             raise Unsupported("several outputs")
         self.shape, self.outputs = outputs[0].shape, list(outputs[0].ravel())
         self.outputs += graph.guards_of(self.outputs)
+        self.graph, self.seen = graph, 0
+        self.native: NativeColumns | None = None
         order = graph.needed(self.outputs)
         last = {a: index for index in order for a in graph.operands(index)}
         self.fixed = {index: value for index in order if (value := graph.value(index)) is not None}
@@ -99,9 +105,30 @@ class Columns:
 
     def __call__(self, leaves: list[Array], system: System, states: Sequence[np.ndarray]) -> np.ndarray:
         """The function's values, a row a node."""
-        numbers = [x for leaf in leaves for x in np.asarray(leaf).ravel()]
-        fixed = self.fixed | dict(zip(self.parameters, numbers, strict=True))
+        numbers = np.array([x for leaf in leaves for x in np.asarray(leaf).ravel()])
         result = np.empty((len(states[0]), len(self.outputs)))
+        done = self._natively(numbers, states, result)
+        if done < len(result):
+            self._by_numpy(numbers, [a[done:] for a in states], result[done:])
+        size = math.prod(self.shape)
+        found, guards = result[:, :size], result[:, size:]
+        if not (trusted := np.all(guards > 0, axis=1)).all():
+            found[~trusted] = self.otherwise(leaves, system, [a[~trusted] for a in states]).reshape(-1, size)
+        return found.reshape(len(result), *self.shape)
+
+    def _natively(self, numbers: np.ndarray, states: Sequence[np.ndarray], result: np.ndarray) -> int:
+        """How many rows of the result native code has written: none, where something in them is no finite number."""
+        self.seen += len(result)
+        if self.native is None and self.seen > ROWS and not available():
+            self.native = NativeColumns(self.graph, self.parameters, self.columns, self.outputs)
+        if self.native is None:
+            return 0
+        made = self.native(numbers, states).T
+        result[: len(made)] = made
+        return len(made) if np.isfinite(made).all() else 0  # angles beyond reach: NumPy knows their sines
+
+    def _by_numpy(self, numbers: np.ndarray, states: Sequence[np.ndarray], result: np.ndarray) -> None:
+        fixed = self.fixed | dict(zip(self.parameters, numbers, strict=True))
         with np.errstate(all="ignore"):
             for k in range(0, len(result), BLOCK):
                 values: dict[int, Array] = dict(fixed)
@@ -115,8 +142,3 @@ class Columns:
                         del values[a]
                 for i, index in enumerate(self.outputs):
                     result[k : k + BLOCK, i] = values[index]
-        size = math.prod(self.shape)
-        found, guards = result[:, :size], result[:, size:]
-        if not (trusted := np.all(guards > 0, axis=1)).all():
-            found[~trusted] = self.otherwise(leaves, system, [a[~trusted] for a in states]).reshape(-1, size)
-        return found.reshape(len(result), *self.shape)

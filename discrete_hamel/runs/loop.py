@@ -15,7 +15,7 @@ from discrete_hamel._support.inputs import explained
 from discrete_hamel.compiler.gradients.differentiable import follow
 from discrete_hamel.compiler.native.host import Kept
 from discrete_hamel.compiler.paths import compiled_for, stepper_for
-from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.compiler.step.loop import chunk
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
@@ -32,7 +32,7 @@ FEW = 64  # after a failure of the compiled step the plain path goes on up to a 
 CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is longer
 
 
-@interpreted
+@Repeated
 def first_state(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[State, tuple]:
     state = start(system, scheme, q, xi, h)
     return state, (state.q, state.p, xi)
@@ -187,7 +187,7 @@ def run(
     Nothing depends on where chunks end, so that a run taken up again has the numbers of one never interrupted.
     """
     with explained(f"the start of {type(scheme).__name__}"):
-        state, first = first_state(system, scheme, q, xi, h)
+        state, first = (first_state.afresh if record.lasting else first_state)(system, scheme, q, xi, h)
     length, stepper = chunk_length(q), "asked for"
     if compiled:
         stepper = stepper_for(length, system, scheme, state, h, reproducible=record.lasting)  # type: ignore[assignment]

@@ -89,7 +89,7 @@ def simulate(
         scheme, h = TimeTransformed(scheme, density), 1.0
     h = checks.step_size(h)
     _warn_of_float32(h)
-    system, q, xi = checks.initial_data(system, q, xi, v)
+    system, q, xi = checks.initial_data(system, q, xi, v, lasting=store is not None)
     if density is not None:
         step_density(density, q, xi)
     if checks.traced(system, scheme, q, xi, h):

@@ -13,6 +13,8 @@ from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained, floats, short
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpreted
+from discrete_hamel.compiler.reading.numbers import number, with_arrays
+from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
@@ -32,6 +34,9 @@ def traced(*things: PyTree) -> bool:
 
 def canonical(tree: Any) -> Any:
     """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
+
+    if (ready := with_arrays(tree)) is not None:
+        return ready
 
     def leaf(path: tuple, value: object) -> object:
         if isinstance(value, bool | np.bool_):
@@ -64,7 +69,7 @@ def vector(name: str, value: object) -> Array:
 
 def step_size(h: object) -> Array:
     """A finite step different from zero; negative steps run back in time."""
-    array = floats("h", h)
+    array = number(h) if type(h) is float else floats("h", h)
     if array.ndim:
         raise InputError(f"h must be one number, got shape {array.shape}.")
     if not traced(array) and (not math.isfinite(array) or float(array) == 0):
@@ -83,7 +88,7 @@ def count(name: str, value: SupportsIndex, least: int) -> int:
     return number
 
 
-@interpreted
+@Repeated
 def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     """What has to be finite at (q, xi), by name; with many coordinates by maps of vectors alone."""
     free, whole = xi[: system.rank], hamel.full(system, q, xi[: system.rank])
@@ -104,8 +109,8 @@ def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     }
 
 
-def initial_data(system: System, q: ArrayLike, xi: Any, v: Any) -> tuple[System, Array, Array]:
-    """The system ready at q, q, and xi with all n components, checked; `_facts` says how where q is long."""
+def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = False) -> tuple[System, Array, Array]:
+    """The system ready at q, q, and xi with all n components, checked; of a `lasting` run no bit depends on others."""
     q = vector("q", q)
     if (xi is None) == (v is None):
         raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
@@ -120,8 +125,8 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any) -> tuple[System,
         return nonlinear_data(system, q, z, velocity, concrete)
     with explained(f"{type(system).__name__} at the initial q"):
         system = system.at(q)
-    tree = system, q
-    key = jax.tree.structure(tree), tuple((jnp.shape(a), jnp.result_type(a)) for a in jax.tree.leaves(tree))
+    leaves, structure = jax.tree.flatten((system, q))
+    key = structure, *((np.shape(a), a.dtype if isinstance(a, Array) else jnp.result_type(a)) for a in leaves)
     n, m = _shapes.kept(key, lambda: shapes(system, q))
     if v is not None:
         v = vector("v", v)
@@ -143,9 +148,8 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any) -> tuple[System,
     else:
         return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
     with explained("the system at the initial data"):
-        known = system, q, jnp.zeros(n) if xi is None else xi
         try:
-            found = _facts(*known)
+            found = (_facts.afresh if lasting else _facts)(system, q, jnp.zeros(n) if xi is None else xi)
         except TracedWithin:
             raise InputError(
                 "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
@@ -161,7 +165,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any) -> tuple[System,
         _regular(system, facts["inertia"])
     if xi is None:
         xi = _from_velocity(system, q, v, facts.get("frame(q)"))
-    elif len(xi) == m:
+    elif len(xi) < n:
         xi = jnp.asarray(np.concatenate([np.asarray(xi), facts["slip(q)"]]))
     _on_constraint(system, np.asarray(xi), facts["slip(q)"], v is not None)
     return system, q, xi

@@ -23,7 +23,7 @@ def module(code: Code, memory: Memory, sections: Sequence[Section], pointers: Se
     operations = sum(s.operations for s in sections)
     functions = [circular(code.kind, operations <= FEW), *(s.text(operations <= INLINED) for s in sections)]
     arguments = ", ".join(f"ptr noalias %{name}" for name in pointers)
-    body = f"  %memory = alloca [{max(memory.size, 1)} x double], align 64\n" + "\n".join(code.lines)
+    body = f"  %memory = alloca [{max(memory.size, 1)} x {code.kind.double}], align 64\n" + "\n".join(code.lines)
     run = f"define void @run({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
     return code.kind.declared() + "".join(functions) + run + METADATA, operations
 

@@ -1,0 +1,114 @@
+"""A function that each run asks for once, as a list of operations on Python's numbers.
+
+First it is interpreted (`interpreter`), which takes some three microseconds for each of its equations. Its scalar graph
+has a tenth as many operations, each of a fifth of a microsecond, and takes as long to build as the function to be
+interpreted four times: so from the third run of a kind on it is the graph. Both are the same function, but may round
+differently; what has to have the same bits whatever ran before asks for `afresh`.
+"""
+
+import operator
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Generic, ParamSpec, TypeVar
+
+import jax
+import numpy as np
+
+from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.caches import Cache
+from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.graph.leaves import inputs_like
+from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.reading.jaxprs import trace
+from discrete_hamel.compiler.reading.rules import as_nodes
+
+P = ParamSpec("P")
+T = TypeVar("T")
+RARE = 2  # calls that are interpreted
+LONGEST = 3000  # operations, of which each takes a hundred microseconds to find and a fifth of one to do
+MOST = 200  # numbers of the arguments
+
+
+def _number(function: Callable) -> Callable:
+    return lambda *of: float(function(*of))
+
+
+OPERATIONS: dict[str, Callable] = {
+    **{name: _number(entry[0]) for name, entry in (*UNARY.items(), *BINARY.items())},
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
+    "select": lambda truth, a, b: a if truth else b,
+}  # fmt: skip
+
+
+class Program:
+    """The operations of a function of pytrees, of which these arguments are a sample."""
+
+    def __init__(self, function: Callable, arguments: tuple) -> None:
+        traced = jax.jit(function).trace(*arguments)
+        closed, leaves = traced.jaxpr, jax.tree.leaves(arguments)
+        if len(closed.jaxpr.invars) != len(leaves):
+            raise Unsupported("a value inside the function that is handed in beside its arguments")
+        self.kinds, self.structure = jax.tree.flatten(traced.out_info)
+        if any(kind.dtype != float for kind in self.kinds):
+            raise Unsupported("outputs that are no doubles")
+        graph = Graph()
+        given, self.inputs = inputs_like(graph, leaves)
+        self.outputs = [np.ravel(as_nodes(graph, value)).tolist() for value in trace(graph, closed, given)]
+        self.guards = graph.guards_of([node for nodes in self.outputs for node in nodes])
+        order = graph.needed([*self.guards, *(node for nodes in self.outputs for node in nodes)])
+        if len(order) > LONGEST:
+            raise Unsupported(f"{len(order)} operations, of {LONGEST} at most")
+        self.fixed = {i: value for i in order if (value := graph.value(i)) is not None}
+        self.steps = [(i, OPERATIONS[graph.nodes[i][0]], behind) for i in order if (behind := graph.operands(i))]
+
+    def __call__(self, leaves: list[ArrayLike]) -> object:
+        """The function's outputs, or nothing where it divides by zero, overflows, or has too small a pivot."""
+        values = dict(self.fixed)
+        values.update(zip(self.inputs, (x for leaf in leaves for x in np.ravel(leaf).tolist()), strict=True))
+        try:
+            with np.errstate(all="ignore"):
+                for index, operation, behind in self.steps:
+                    values[index] = operation(*[values[i] for i in behind])
+        except ArithmeticError:
+            return None
+        if not all(values[guard] > 0 for guard in self.guards):
+            return None
+        arrays = [
+            np.array([values[i] for i in nodes]).reshape(kind.shape)
+            for nodes, kind in zip(self.outputs, self.kinds, strict=True)
+        ]
+        return jax.tree.unflatten(self.structure, arrays)
+
+
+class Repeated(Generic[P, T]):
+    """A function of pytrees by its operations, where these can be found; else, and the first times, interpreted.
+
+    >>> import jax.numpy as jnp
+    >>> double = Repeated(lambda x: 2 * x)
+    >>> [float(double(jnp.array(x))) for x in (1.0, 2.0, 3.0, 4.0)], float(double.afresh(jnp.array(5.0)))
+    ([2.0, 4.0, 6.0, 8.0], 10.0)
+    """
+
+    def __init__(self, function: Callable[P, T]) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        self.afresh: Callable[P, T] = interpreted(function)
+        self.programs = Cache(most=200)
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
+        leaves, structure = jax.tree.flatten(arguments)
+        if named or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or sum(map(np.size, leaves)) > MOST:
+            return self.afresh(*arguments, **named)
+        key = structure, *((np.shape(leaf), leaf.dtype) for leaf in leaves)
+        program: object = self.programs.kept(key, lambda: 0)  # or how often there was none
+        if isinstance(program, int):
+            program = self.programs[key] = program + 1 if program < RARE else self._program(arguments)
+        found = program(leaves) if isinstance(program, Program) else None
+        return self.afresh(*arguments, **named) if found is None else found  # type: ignore[return-value]  # the function's
+
+    def _program(self, arguments: tuple) -> Program | str:
+        try:
+            return Program(self.function, arguments)
+        except Unsupported as error:
+            return str(error.reason)
