@@ -151,6 +151,13 @@ PUBLIC = {
     if callable(getattr(module, name)) and not inspect.isclass(getattr(module, name))
 }
 
+METHODS = {
+    f"{cls.__name__}.{name}": function
+    for cls in (dh.System, dh.Scheme, dh.Trajectory, dh.Principle, dh.Composed, dh.Reduction)
+    for name, function in inspect.getmembers(cls, inspect.isfunction)
+    if not name.startswith("_")
+}
+
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_help_shows_what_a_function_takes_and_what_it_returns(name):
@@ -162,6 +169,18 @@ def test_help_shows_what_a_function_takes_and_what_it_returns(name):
         named = re.search(rf"(?<!\w){re.escape(parameter.name)}(?!\w)", said)
         assert named or parameter.name in SAID_ONCE, f"{name} does not say what {parameter.name} is for"
     assert signature.return_annotation not in (signature.empty, Any), f"{name} does not say what it returns"
+    returns = re.search(r"\breturns?\b", said, flags=re.IGNORECASE) or signature.return_annotation in (None, "None")
+    assert returns, f"the docstring of {name} does not say what it returns"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_help_shows_what_a_method_takes_and_what_it_returns(name):
+    """By the types in its signature, and a docstring of its own or of what it overrides."""
+    signature = inspect.signature(METHODS[name])
+    assert inspect.getdoc(METHODS[name]), f"{name} has no docstring"
+    assert signature.return_annotation not in (signature.empty, Any), f"{name} does not say what it returns"
+    for parameter in list(signature.parameters.values())[1:]:
+        assert parameter.annotation not in (parameter.empty, Any), f"{name} does not say what {parameter.name} may be"
 
 
 def test_shapes_read_in_help_as_they_are_written():

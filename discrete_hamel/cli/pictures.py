@@ -2,12 +2,16 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from jax.typing import ArrayLike
 
 import discrete_hamel as dh
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli.printing import said
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure  # in a cast
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +49,7 @@ def draw(options: argparse.Namespace, trajectory: dh.Trajectory) -> None:
     if options.plot:
         from discrete_hamel.drawing import plots
 
-        plots.save(trajectory.plot(), options.plot)
+        plots.save(cast("Figure", trajectory.plot()), options.plot)
         said(options, f"drawn in {options.plot}")
     if options.animate:
         trajectory.animate(options.animate, seconds=options.seconds)

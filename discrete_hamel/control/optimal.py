@@ -63,7 +63,7 @@ def optimal_control(
     cost: Callable,
     scheme: Scheme | None = None,
 ) -> Optimum:
-    """The inputs that take the system from (q, xi) to goal(q, p) = 0 at least cost(q, xi, u).
+    """Returns the inputs that take the system from (q, xi) to goal(q, p) = 0 at least cost(q, xi, u).
 
     `actuated`, u to System, puts the input into the system, say as `params` of `forced`. `u`, (K, inputs), is the guess
     whose run the search starts from, of as many steps as are wanted. What is found meets the conditions of first order:
@@ -111,7 +111,7 @@ def optimal_control(
 
 
 def optimal_path(system: System, q: Coordinates, *, u: ArrayLike, h: Scalar, goal: Callable, cost: Callable) -> Optimum:
-    """The velocities xi^D = u_k that take the system from q to goal(q) = 0 at least cost(q, u), by (D1) alone.
+    """Returns the velocities xi^D = u_k that take the system from q to goal(q) = 0 at least cost(q, u), by (D1) alone.
 
     For cost |u|^2 these are sub-Riemannian geodesics: optimal motions under the constraint, which "should not be
     confused with nonholonomic mechanical systems" ([ND] 9).

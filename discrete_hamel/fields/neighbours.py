@@ -114,7 +114,8 @@ def _apart(system: "Neighbours", z: Array) -> tuple[Array, Array]:
 
 
 def equilibrium(system: "Neighbours", q: Array) -> Array:
-    """A configuration near q that stays at rest: F(q, 0) = 0 along the free velocities, by Newton's method on blocks.
+    """Returns a configuration near q that stays at rest: F(q, 0) = 0 along the free velocities, by Newton's method on
+    blocks.
 
     Points move by their fields from q, q + Psi(q) delta; what is constrained does not move.
     """

@@ -119,7 +119,7 @@ def outer_forces(system: String, z: Array) -> Array:
 
 
 def tension(system: String, q: Coordinates, xi: Quasivelocities) -> Array:
-    """lambda_k, N, of the links of a String at (q, xi): positive where the string is taut.   [HE] Example 3.2
+    """Returns lambda_k, N, of the links of a String at (q, xi): positive where the string is taut.   [HE] Example 3.2
 
         (1/m_{k-1} + 1/m_k) lambda_k - (e_k . e_{k-1}) lambda_{k-1} / m_{k-1} - (e_k . e_{k+1}) lambda_{k+1} / m_k
             = ds |e_k'|^2 + e_k . (F_k / m_k - F_{k-1} / m_{k-1})

@@ -62,7 +62,7 @@ def from_velocities(
     params: PyTree = None,
     **description: Unpack[Words],
 ) -> System:
-    """A system from L(q, qdot), frame(q), its rank and slip(q); force(q, qdot) is a covector in coordinates.
+    """Returns a system from L(q, qdot), frame(q), its rank and slip(q); force(q, qdot) is a covector in coordinates.
 
     `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes
     are given as to `from_quasivelocities`.
@@ -86,7 +86,7 @@ def from_constraints(
     free: Callable | Iterable[str | int] | None = None,
     **description: Unpack[Words],
 ) -> System:
-    """A system from L(q, qdot) and the constraint A(q) qdot = b(q); its frame is built. force(q, qdot): a covector.
+    """Returns a system from L(q, qdot) and A(q) qdot = b(q); its frame is built. force(q, qdot) is a covector.
 
     The step of `DiscreteHamel` depends on the constraint and the coordinates' inertias only (`FollowingHamel`). Fields
     E that span it at a node are for looking: xi = (xi^D, A qdot), qdot = E xi^D where b = 0, and p = E^T L_v. They are

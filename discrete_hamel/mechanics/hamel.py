@@ -51,14 +51,14 @@ def _arguments(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Sys
 
 
 def structure(system: System, q: Coordinates, xi: Quasivelocities | None = None) -> Float[Array, n, n, n]:  # noqa: ARG001  # one signature for all
-    """c[k, i, j] of [u_i, u_j] = c^k_ij u_k; xi is not used and only makes the signatures alike.   [HE] 2.3"""
+    """Returns c[k, i, j] of [u_i, u_j] = c^k_ij u_k; xi is not used and only makes the signatures alike.   [HE] 2.3"""
     q = jnp.asarray(q, float)
     return system.at(q).structure(q)
 
 
 @_or(gibbs_appell.momentum)
 def momentum(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, n]:
-    """mu = dl/dxi, all n components, varied before the constraint is imposed.   [HE] (5.5)"""
+    """Returns mu = dl/dxi, all n components, varied before the constraint is imposed.   [HE] (5.5)"""
     system, q, xi = _arguments(system, q, xi)
     return jax.grad(system.lagrangian, 1)(q, xi)
 
@@ -75,7 +75,7 @@ def _balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
 
 @_or(gibbs_appell.balance)
 def balance(system: System, q: Float[Array, N], xi: Float[Array, m_or_n]) -> tuple[Float[Array, m], Float[Array, m]]:
-    """(mu_j, F_j) for j = 1..m, the two sides of (H) d/dt mu_j = F_j; what the schemes discretise."""
+    """Returns (mu_j, F_j) for j = 1..m, the two sides of (H) d/dt mu_j = F_j; what the schemes discretise."""
     xi = full(system, q, xi)
     if system.in_velocities is not None:
         return _balance_in_velocities(system, q, xi)
@@ -96,7 +96,7 @@ def _balance_in_velocities(system: System, q: Array, xi: Array) -> tuple[Array, 
 
 
 def hamel_force(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, m]:
-    """F_j = c^k_ij xi^i mu_k + Psi^a_j dl/dq^a + f_j, j = 1..m.   (H); [HE] (2.2), (4.4); [QS] (3.4)
+    """Returns F_j = c^k_ij xi^i mu_k + Psi^a_j dl/dq^a + f_j, j = 1..m.   (H); [HE] (2.2), (4.4); [QS] (3.4)
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh(mass=1.0, inertia=0.7, offset=0.4)
@@ -108,7 +108,7 @@ def hamel_force(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Ar
 
 @_or(gibbs_appell.energy)
 def energy(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, ()]:
-    """E = <mu, xi> - l."""
+    """Returns E = <mu, xi> - l."""
     system, q, xi = _arguments(system, q, xi)
     value, mu = jax.value_and_grad(system.lagrangian, 1)(q, xi)
     return mu @ xi - value
@@ -133,7 +133,7 @@ def momentum_on_d(system: System, q: Array, free: Array) -> Array:
 
 @_or(gibbs_appell.vector_field)
 def vector_field(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Float[Array, N], Float[Array, n]]:
-    """(qdot, xidot) of (H) d/dt mu_j = F_j, qdot = Psi xi, xi^U = b(q), each with all its components.
+    """Returns (qdot, xidot) of (H) d/dt mu_j = F_j, qdot = Psi xi, xi^U = b(q), each with all its components.
 
     [HE] (4.4); [QS] (3.4)
     """
@@ -149,7 +149,7 @@ def vector_field(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[F
 
 @_or(gibbs_appell.reactions)
 def reactions(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, k]:
-    """lambda_a of d/dt dL/dqdot - dL/dq = f + lambda_a A^a, n - m components: a force, not an impulse.
+    """Returns lambda_a of d/dt dL/dqdot - dL/dq = f + lambda_a A^a, n - m components: a force, not an impulse.
 
     A^a are the one-forms with xi^{m+a} = A^a(q) qdot (for `from_constraints` the user's own rows), so that
     lambda_a = d/dt mu_{m+a} - F_{m+a}: the rows of (2.2) that the constraint takes away.   [HE] 2.4
@@ -163,14 +163,14 @@ def reactions(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Arra
 
 @_or(gibbs_appell.velocities)
 def velocities(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, N]:
-    """qdot = Psi(q) xi."""
+    """Returns qdot = Psi(q) xi."""
     system, q, xi = _arguments(system, q, xi)
     return system.velocity(q, xi)
 
 
 @_or(gibbs_appell.quasivelocities)
 def quasivelocities(system: System, q: Coordinates, v: Velocities) -> Float[Array, n]:
-    """xi with Psi(q) xi = v, n components.
+    """Returns xi with Psi(q) xi = v, n components.
 
     Where the fields are dependent as vectors (advected coordinates) no v determines all of xi: then the one that
     satisfies the constraint, xi^U = b(q), is meant.
@@ -180,7 +180,7 @@ def quasivelocities(system: System, q: Coordinates, v: Velocities) -> Float[Arra
 
 
 def nodal_velocity(system: System, q: Coordinates, p: Momenta, guess: Momenta | None = None) -> Float[Array, n]:
-    """xi at a node, from its (q, p): mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components.   (D2); [HE] (5.6)
+    """Returns xi at a node, n components, from its (q, p): mu_j(q, xi) = p_j, j = 1..m, xi^U = b(q).   (D2); [HE] (5.6)
 
     It is not the velocity xi_{k,k+1} of the interval before or after, which belongs to the middle and is off by h/2.
     `guess` (m components) is where Newton's method starts: zero unless given; mu linear in xi needs one iteration.

@@ -30,7 +30,7 @@ def off_manifold(system: System, q: Array) -> Array:
 def project(
     system: System, q: Coordinates, xi: Quasivelocities | None = None, *, v: Coordinates | None = None
 ) -> tuple[Array, Array]:
-    """(q, xi) on the constraints: q where g(q) = 0, to round-off, and xi with all n components, xi^U = b(q).
+    """Returns (q, xi) on the constraints: q where g(q) = 0, to round-off, and xi with all n components, xi^U = b(q).
 
     q moves by Gauss' and Newton's iteration q - G^T (G G^T)^{-1} g, G = Dg, to the point of the manifold that is
     nearest, up to the square of the distance; the free quasi-velocities stay. What is consistent already comes back

@@ -13,7 +13,6 @@ from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.compiler.gradients.differentiable import follow
-from discrete_hamel.compiler.native.host import Kept
 from discrete_hamel.compiler.paths import compiled_for, stepper_for
 from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.compiler.step.loop import chunk
@@ -146,11 +145,7 @@ def compiled_chunk(
 ) -> tuple[tuple, bool]:
     """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
     if stepper.run is not None:
-        into = (
-            None
-            if rows is None
-            else Kept(rows.q[1:], rows.p[1:], rows.xi[1:], rows.xi_mid, rows.residual, rows.iterations)
-        )
+        into = None if rows is None else rows.ahead()
         state, whole, good, saved = stepper.run(system, scheme, state, h, ask, every, into)
     else:
         state, whole, good, saved = chunk(stepper, chunk_length(state.q), system, scheme, state, h, ask, every)

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -17,6 +17,11 @@ from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
 from discrete_hamel.systems._blocks.contact_laws import contact_law
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+    from xarray import Dataset
 
 ROUNDOFF = 1e-9  # of the largest force: what at a contact without weight is zero
 PIECE = 1 << 16  # nodes at which energy and invariants are evaluated at once
@@ -154,7 +159,7 @@ class Trajectory(Pytree):
             f"({scheme})" + (f"\n{self.report!r}" if self.report is not None else "")
         )
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> "Dataset":
         """An xarray.Dataset with named coordinates, velocities and invariants (needs xarray: the extra `archive`)."""
         from discrete_hamel.runs.storage.archive import dataset
 
@@ -176,7 +181,7 @@ class Trajectory(Pytree):
 
         return film(self, path, seconds=seconds, frames_a_second=frames_a_second)
 
-    def plot(self, draw: Callable | None = None, *, ax: Any = None, **options: object) -> Any:
+    def plot(self, draw: Callable | None = None, *, ax: "Axes | None" = None, **options: object) -> "FigureBase | Axes":
         """A figure of the path, the velocities and the invariants (needs matplotlib: the extra `plots`).
 
         `draw` is another function of `dh.plots`, with its options: traj.plot(dh.plots.power_spectrum, of="theta").

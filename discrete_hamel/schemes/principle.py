@@ -20,7 +20,7 @@ from discrete_hamel.schemes.scheme import Scheme, State
 
 
 def bracket(system: System, q: Array, xi: Array, eta: Array) -> Array:
-    """[xi, eta]^k = c^k_ij xi^i eta^j, n components.   [HE] 2.3, (5.8)
+    """Returns [xi, eta]^k = c^k_ij xi^i eta^j, n components.   [HE] 2.3, (5.8)
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh()

@@ -191,7 +191,7 @@ class Wrapped(Scheme):
 
 
 def start(system: System, scheme: Scheme, q: Coordinates, xi: Quasivelocities, h: Scalar) -> State:
-    """The state from which `step` sets out: q_0, p_0 = mu(q_0, xi_0), and xi_0 as a first guess.
+    """Returns the state from which `step` sets out: q_0, p_0 = mu(q_0, xi_0), and xi_0 as a first guess.
 
     After a step `state.xi` is an interval's velocity, not the node's: `nodal_velocity` gives that from (q, p).
     q off `System.holonomic` is refused.

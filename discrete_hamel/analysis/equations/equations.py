@@ -114,7 +114,8 @@ def _rate_of(written: str) -> str:
 
 
 def equations(system: System, q: Coordinates | None = None, *, names: Mapping[str, str] | None = None) -> Equations:
-    """What the library integrates, as SymPy expressions: read from the functions that it integrates, when traced.
+    """Returns what the library integrates, as SymPy expressions: read from the functions that it integrates, when
+    traced.
 
     Structure functions, momenta, Hamel's equations in velocities and in momenta, accelerations and reactions, in the
     names of the system's coordinates, velocities and parameters; momenta are p_ and the name of the velocity. `names`

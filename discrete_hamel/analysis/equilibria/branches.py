@@ -99,7 +99,7 @@ def branch(
     hold: Iterable[Quantity] = (),
     symmetries: Symmetries = None,
 ) -> Branch:
-    """Relative equilibria by continuation in arc length, from the one nearest to (q, xi), in `count` steps.
+    """Returns the relative equilibria by continuation in arc length, from the one nearest to (q, xi), in `count` steps.
 
     It sets out towards larger values of `along` (a name, or a function of (q, xi)), or with a negative `length` towards
     smaller, and goes on where that value turns, which `family` cannot. Arc length is that of (q, xi^D) across the

@@ -73,7 +73,8 @@ def structural_stability(
     v: Velocities | None = None,
     symmetries: Symmetries = None,
 ) -> Preservation:
-    """Whether a scheme with step h keeps a relative equilibrium of (H), the dimension of its family, and its type.
+    """Returns whether a scheme with step h keeps a relative equilibrium of (H), the dimension of its family, and its
+    type.
 
     [HE] Theorem 5.3 says that DiscreteHamel at tau = 1/2 does, for Chaplygin systems with commutative symmetry.
 

@@ -61,7 +61,8 @@ def relative_equilibrium(
     scheme: Scheme | None = None,
     h: Scalar | None = None,
 ) -> RelativeEquilibrium:
-    """The relative equilibrium nearest to (q, xi): qdot and xidot are those of a one-parameter group of symmetries.
+    """Returns the relative equilibrium nearest to (q, xi): qdot and xidot are those of a one-parameter group of
+    symmetries.
 
     Newton's method on the reduced equations, damped; where that fails, along the curve that leads from the given point
     to where nothing is left of them. `hold` names what stays as given (coordinates, velocities, invariants, or
@@ -114,7 +115,7 @@ def family(
     hold: Iterable[Quantity] = (),
     symmetries: Symmetries = None,
 ) -> list[RelativeEquilibrium]:
-    """Relative equilibria by continuation: `along` takes each of the values in turn.
+    """Returns a list of relative equilibria by continuation: `along` takes each of the values in turn.
 
     It is a name (of a coordinate, velocity or invariant, or of a parameter of the system), or a function of (q, xi).
     Each is sought from the one before, in which `hold` keeps the values it had at the first.

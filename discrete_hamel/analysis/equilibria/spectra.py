@@ -105,7 +105,8 @@ def spectrum(
     v: Velocities | None = None,
     symmetries: Symmetries = None,
 ) -> Spectrum:
-    """Eigenvalues, modulo the symmetry, of the linearised motion at a relative equilibrium, and of a scheme's step.
+    """Returns the eigenvalues, modulo the symmetry, of the linearised motion at a relative equilibrium, and of a step
+    of a scheme.
 
     Linearised on the constraint phase space (q, xi^D), along what motions can reach only (a clamped end stays clamped),
     in axes that move with the group; the directions of the group's orbit are divided out. `symmetries` are by default

@@ -26,7 +26,7 @@ NODES = 24  # of the quadrature along a path
 
 
 def phase_divergence(system: System, q: Coordinates, xi: Quasivelocities) -> float:
-    """The rate at which the flow of (H) expands phase volume omega^1 ... omega^n dp_1 ... dp_m, for any system.
+    """Returns the rate at which the flow of (H) expands phase volume omega^1 ... omega^n dp_1 ... dp_m, for any system.
 
         div = u_i[xi^i(q, p)] + c^k_ki xi^i + dF_j/dp_j
 
@@ -88,7 +88,8 @@ class Density(NamedTuple):
 def invariant_density(
     system: System, q: Coordinates | None = None, symmetries: phase_space.Symmetries = None
 ) -> Density:
-    """Solves for a density f(q), invariant under the symmetries, such that f omega dp is kept by the flow.
+    """Solves for, and returns, a density f(q), invariant under the symmetries, such that f omega dp is kept by the
+    flow.
 
         u_j[ln f] = - theta_j along D, X[ln f] = 0 for the symmetries X, theta_j xi^j the divergence;  d(d ln f) = 0
 
@@ -158,7 +159,7 @@ def logarithm(system: System, chosen: phase_space.Chosen, start: Array, end: Arr
 
 
 def multiplier_residual(system: System, function: Callable, q: Coordinates, xi: Quasivelocities) -> float:
-    """d/dt ln |M| + div at (q, xi), relative to its terms: zero where M is a last multiplier of Jacobi's.
+    """Returns d/dt ln |M| + div at (q, xi), relative to its terms: zero where M is a last multiplier of Jacobi's.
 
     M is `function`, of (q, xi). M omega dp is kept;
     the quotient of two multipliers is an integral, and with all integrals but one a

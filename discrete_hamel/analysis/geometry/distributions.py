@@ -53,7 +53,9 @@ def _vertical(symmetries: Chosen, system: System, q: Array) -> Array:
 
 
 def bundles(system: System, q: Coordinates, *, symmetries: Symmetries = None) -> Bundles:
-    """D, V, S = V & D, H = D & S^perp, N = V & S^perp, R = (D + V)^perp at q, in the kinetic metric.   [MD] 6; [QS] 4
+    """Returns bases of D, V, S = V & D, H = D & S^perp, N = V & S^perp, R = (D + V)^perp at q.   [MD] 6; [QS] 4
+
+    Orthogonal in the kinetic metric.
 
     A frame may have fields that lead off the configuration space, as that of a rolling body has one that lifts it off
     the plane: they are no part of R (`tangent`).
@@ -178,7 +180,8 @@ def _connection(symmetries: Chosen, off_d: bool, in_d: bool, system: System, q: 
 
 
 def nonholonomic_connection(system: System, q: Coordinates, *, symmetries: Symmetries = None) -> Connection:
-    """The connection that splits D = S + H orthogonally, its curvature and the constrained locked inertia.   [QS] 4
+    """Returns the connection that splits D = S + H orthogonally, its curvature and the constrained locked inertia.
+    [QS] 4
 
     >>> import discrete_hamel as dh
     >>> found = nonholonomic_connection(dh.systems.RollingDisk(), [0.3, 0, 0, 0, 0])

@@ -24,7 +24,8 @@ KEPT = 1e-10  # residual, relative to the terms that cancel, that counts as zero
 
 
 def divergence(system: System, q: Coordinates, xi: Quasivelocities) -> float:
-    """div = sum_j d(p_j')/dp_j at fixed q: the rate at which the flow of the momenta p, on D, expands their volume.
+    """Returns div = sum_j d(p_j')/dp_j at fixed q: the rate at which the flow of the momenta p, on D, expands their
+    volume.
 
     [QS] 5.2, for Euler-Poincare(-Suslov) systems, where the momenta move on their own
 
@@ -46,7 +47,7 @@ def _divergence(system: System, q: Array, free: Array) -> Array:
 
 
 def measure_condition(system: System, q: Coordinates) -> np.ndarray:
-    """The part of K ad*_{I^-1 a} a + T along D, m numbers: zero iff the momentum flow keeps a smooth measure.
+    """Returns the part of K ad*_{I^-1 a} a + T along D, m numbers: zero iff the momentum flow keeps a smooth measure.
 
     K C^C_AB I^AD a_C a_D + C^C_BC = gamma a_B,  K = 1 / <a, I^-1 a>;    [QS] (5.5), (5.6); Kozlov 1988, Jovanovic 1998
 
@@ -81,7 +82,7 @@ def _condition(system: System, q: Array) -> Array:
 
 
 def keeps_measure(system: System, q: Coordinates) -> bool:
-    """Whether an Euler-Poincare(-Suslov) system keeps a measure of smooth positive density on its momenta.
+    """Returns whether an Euler-Poincare(-Suslov) system keeps a measure of smooth positive density on its momenta.
 
     For a quadratic field such a density exists iff the volume itself is kept, Kozlov's theorem in [QS] 5.1.
 
@@ -95,7 +96,7 @@ def keeps_measure(system: System, q: Coordinates) -> bool:
 
 
 def transported_density(system: System, q: Coordinates, xi: Quasivelocities, t: ArrayLike) -> np.ndarray:
-    """rho(t) along a motion, of a density that is 1 at its start and is carried by the flow of the momenta.
+    """Returns rho(t) along a motion, of a density that is 1 at its start and is carried by the flow of the momenta.
 
     rho = exp(- int div dt): 1 for ever where the volume is kept; without bound on motions that end in an attractor.
 
@@ -129,7 +130,7 @@ def _rates(system: System, q: Array, y: Array) -> Array:
 def volume_change(
     system: System, q: Coordinates, xi: Quasivelocities, *, h: Scalar, scheme: Scheme | None = None
 ) -> float:
-    """ln |det| of one step (q, p) -> (q', p'): by how much, and in which sense, it changes phase volume.
+    """Returns ln |det| of one step (q, p) -> (q', p'): by how much, and in which sense, it changes phase volume.
 
     The volume is that of the frame's coframe and the momenta, omega^1 ... omega^n dp_1 ... dp_m, so that redundant
     coordinates count with their true dimensions. Where the fields are dependent as vectors, or fewer coordinates than

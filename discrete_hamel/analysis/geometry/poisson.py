@@ -45,7 +45,8 @@ class Integrability(NamedTuple):
 
 
 def bracket_matrix(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
-    """J of zdot = J(z) grad H, z = (q, p): the brackets of q and p on the constraint phase space, (N+m) x (N+m).
+    """Returns J of zdot = J(z) grad H, z = (q, p): the brackets of q and p on the constraint phase space, (N+m) x
+    (N+m).
 
     J = [[0, Psi_D], [-Psi_D^T, C]],  C_ji = {p_j, p_i} = c^k_ij mu_k      [ND] (9), (10); van der Schaft & Maschke 1994
 
@@ -82,7 +83,7 @@ def _cyclic_sum(system: System, q: Array, p: Array, guess: Array) -> Array:
 
 
 def jacobiator(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
-    """{za, {zb, zc}} + cyclic of the coordinates z = (q, p): zero everywhere iff the constraint is holonomic.
+    """Returns {za, {zb, zc}} + cyclic of the coordinates z = (q, p): zero everywhere iff the constraint is holonomic.
 
     van der Schaft & Maschke 1994; [ND] after (10)
 
@@ -99,7 +100,7 @@ def jacobiator(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
 
 
 def integrable(system: System, q: Coordinates | None = None) -> Integrability:
-    """Is this constraint secretly holonomic? D near q is closed under brackets iff it is; if not, how far off is it?
+    """Returns whether this constraint is secretly holonomic (D near q closed under brackets), and if not, how far off.
 
     Without q it is asked where the `sample()` of a system of the catalogue starts.
 

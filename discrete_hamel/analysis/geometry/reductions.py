@@ -179,7 +179,7 @@ class Reduced(Pytree):
 
 
 def reduced(constants: HiddenMomenta, values: ArrayLike) -> Reduced:
-    """The reduced motion in the shape variable when the hidden momenta have these values.   [MD] 8.4; [QS] 4.1
+    """Returns the reduced motion in the shape variable when the hidden momenta have these values.   [MD] 8.4; [QS] 4.1
 
     >>> import discrete_hamel as dh
     >>> disk = dh.systems.RollingDisk()

@@ -84,7 +84,8 @@ def wrong_way(
     xi: Quasivelocities,
     equations: Callable[[Array, Array], ArrayLike] | ArrayLike | None = None,
 ) -> WrongWay:
-    """What the two wrong ways give at (q, xi), and which way `equations`, xidot^D(q, xi) or its value, were got.
+    """Returns what the two wrong ways give at (q, xi), and which way `equations`, xidot^D(q, xi) or its value, were
+    got.
 
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh()

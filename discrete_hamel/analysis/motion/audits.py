@@ -109,7 +109,8 @@ def _cells(line: Line) -> list[str]:
 
 
 def audit(trajectory: Trajectory) -> Audit:
-    """What this trajectory keeps: constraint, invariants with drift and wandering, momentum equation, Newton's health.
+    """Returns what this trajectory keeps: constraint, invariants with drift and wandering, momentum equation, Newton's
+    health.
 
     A line is a theorem where one holds for this scheme and system (README, "What is promised"), observed where it is
     known from experience only, and not claimed otherwise.
@@ -136,7 +137,7 @@ def audit(trajectory: Trajectory) -> Audit:
 
 
 def wandering(values: ArrayLike) -> float:
-    """The exponent of t with which values move away from where they were: 0 bounded, 1/2 random walk, 1 drift.
+    """Returns the exponent of t with which values move away from where they were: 0 bounded, 1/2 random walk, 1 drift.
 
     From the root mean square of increments over lags 1, 2, 4, ... up to a quarter of the series.
 

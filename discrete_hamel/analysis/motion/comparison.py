@@ -132,7 +132,7 @@ def compare(
     compiled: bool = True,
     progress: bool = True,
 ) -> Comparison:
-    """One table of what the schemes do with the motion from (q, xi), or (q, v), to time t_end.
+    """Returns one table of what the schemes do with the motion from (q, xi), or (q, v), to time t_end.
 
     Per scheme: error against `dh.reference`, drift of energy and of the system's invariants with error bars, the
     constraint, time and Newton iterations per step. All take the step h; with `equal_cost` the first does, and the

@@ -66,7 +66,7 @@ class _Free(Wrapper):
 def discrete_noether(
     trajectory: Trajectory, symmetry: Symmetry, *, gauge: Callable | None = None, principle: Principle | None = None
 ) -> MomentumBalance:
-    """The momentum of a symmetry along a run, with the rate that the discrete principle gives, force by force.
+    """Returns the momentum of a symmetry along a run, with the rate that the discrete principle gives, force by force.
 
         J_{k+1}^- - J_k^+ = <dl^d, (delta q_bar, delta xi)> + h <f, eta_bar>,  eta_k = a(q_k), X = Psi a
         J_k^+ - J_k^-  = <lambda_k, a_U(q_k)>, the reactions' impulse at node k; 0 where X is in D at q_k

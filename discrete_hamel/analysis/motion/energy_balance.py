@@ -30,7 +30,7 @@ class Supplied(NamedTuple):
 
 
 def power(system: System, q: ArrayLike, xi: ArrayLike) -> Supplied:
-    """The two parts of E' = <f, xi> + lambda_a b^a(q), along (H).   [MD] Proposition 3.2.2
+    """Returns the two parts of E' = <f, xi> + lambda_a b^a(q), along (H).   [MD] Proposition 3.2.2
 
     >>> import discrete_hamel as dh
     >>> table = dh.systems.BallOnTurntable(rate=1.0)
@@ -55,7 +55,7 @@ def _nonlinear_power(system: System, q: Array, z: Array) -> Supplied:
 
 
 def moving_energy(system: System, q: ArrayLike, xi: ArrayLike, field: Callable | None = None) -> Array:
-    """E - <mu, eta> for a field Psi eta with eta^U = b, by default eta = (0, b).   Fasso & Sansonetto (2016)
+    """Returns E - <mu, eta> for a field Psi eta with eta^U = b, by default eta = (0, b).   Fasso & Sansonetto (2016)
 
     Its rate is that of E with the reactions gone: -eta[l] + <f, xi - eta>, where eta[l] is the change of l along the
     lifted field. So it is constant without forces if the field is a symmetry of l: a table's rotation, a belt's motion.
@@ -71,7 +71,8 @@ def moving_energy(system: System, q: ArrayLike, xi: ArrayLike, field: Callable |
 
 
 def work(trajectory: Trajectory) -> Supplied:
-    """The work done since the start, at the nodes: (K+1,) by forces, and by reactions through the moving constraint.
+    """Returns the work done since the start, at the nodes: (K+1,) by forces, and by reactions through the moving
+    constraint.
 
     For schemes of order two it is summed where the scheme itself takes the force,
 

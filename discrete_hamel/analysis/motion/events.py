@@ -40,8 +40,8 @@ class Crossings:
 
 
 def crossings(trajectory: Trajectory, function: Function, *, sense: int = 0) -> Crossings:
-    """Where function(q, xi) is zero along a trajectory, to round-off: each time one step, from the node before, of
-    the scheme itself, of a length h s with 0 < s <= 1 at whose end the function is zero.
+    """Returns where function(q, xi) is zero along a trajectory, to round-off: each time one step, from the node before,
+    of the scheme itself, of a length h s with 0 < s <= 1 at whose end the function is zero.
 
     The trajectory is not touched: it goes on from node to node. `sense` +1 keeps the upward ones, -1 the downward; 0
     keeps both and those where zero is only touched. Two crossings within one step are found, and told from a touch, if
@@ -76,7 +76,8 @@ def section(
     scheme: Scheme | None = None,
     sense: int = 1,
 ) -> Crossings:
-    """A Poincare section: the first `count` crossings of function(q, xi) = 0 in one sense, the run going on as long.
+    """Returns a Poincare section: the first `count` crossings of function(q, xi) = 0 in one sense, the run going on as
+    long.
 
     The step h may be a function h(q, xi), as in `simulate`.
 

@@ -49,8 +49,8 @@ def explain(
     h: Scalar = 0.01,
     scheme: Scheme | None = None,
 ) -> Explanation:
-    """How `simulate` would run this: its path, the reason where that is the plain one, the passes of the compiler with
-    the sizes that they leave, what building it took, and a step, by running some.
+    """Returns how `simulate` would run this: its path, the reason where that is the plain one, the passes of the
+    compiler with the sizes that they leave, what building it took, and a step, by running some.
 
     >>> import discrete_hamel as dh
     >>> found = dh.explain(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3])

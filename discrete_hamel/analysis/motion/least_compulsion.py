@@ -33,7 +33,8 @@ def compulsion(system: System, q: Coordinates, v: Velocities, a: Velocities) -> 
 
 
 def gibbs_appell(system: System, q: Coordinates, xi: Quasivelocities, rates: Quasivelocities) -> Array:
-    """Gibbs and Appell's S(q, xi, xidot), the energy of accelerations: qddot follows from xi and its rates.   [BE] 7
+    """Returns Gibbs and Appell's S(q, xi, xidot), the energy of accelerations: qddot follows from xi and its rates.
+    [BE] 7
 
         S = (1/2) (a - a_0)^T L_vv (a - a_0),   a_0 the acceleration without forces, V(q) = -L(q, 0) and f left out
 

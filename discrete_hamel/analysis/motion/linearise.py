@@ -38,7 +38,8 @@ def linearise(
     scheme: Scheme | None = None,
     h: Scalar | None = None,
 ) -> Linearised:
-    """A and B of the motion about a state, in x = (q, xi^D); with a scheme and h those of its step, u held over it.
+    """Returns A and B of the motion about a state, in x = (q, xi^D); with a scheme and h those of its step, u held over
+    it.
 
     `inputs(q, xi, u)` is a force in n components along the frame, as `forced` takes it, u a vector of numbers about
     which it is linearised. The state need not be an equilibrium: `rate` is x' there, or for a step the next x. Columns

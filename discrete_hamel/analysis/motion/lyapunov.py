@@ -72,7 +72,8 @@ def lyapunov_exponents(
     discard: int = 0,
     every: int = 10,
 ) -> LyapunovExponents:
-    """The `count` largest Lyapunov exponents of the map, by its derivative and a QR factorisation each `every` steps.
+    """Returns the `count` largest Lyapunov exponents of the map, by its derivative and a QR factorisation each `every`
+    steps.
 
     Perturbations are of (q, xi^D), those of q in the range of Psi, so that redundant coordinates bring no exponents of
     their own. The first `discard` steps only let the vectors turn to where they belong.

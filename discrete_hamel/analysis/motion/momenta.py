@@ -24,7 +24,7 @@ Field = Callable[[Array], Array]  # q -> a(q), n components in the frame, zero a
 
 
 def horizontal(system: System, symmetry: Symmetry) -> Field:
-    """The frame components of a symmetry that lies in D; what it has along U is refused where it is used.
+    """Returns the frame components of a symmetry that lies in D; what it has along U is refused where it is used.
 
     >>> import discrete_hamel as dh
     >>> disk = dh.systems.RollingDisk()
@@ -69,7 +69,7 @@ def _in_d(field: Field, system: System, q: Coordinates, xi: Quasivelocities) -> 
 
 
 def nonholonomic_momentum(system: System, field: Field, q: Coordinates, xi: Quasivelocities) -> float:
-    """J = <mu, a(q)>, a(q) the frame components of a field in D.   [QS] 4; [MD] 5
+    """Returns J = <mu, a(q)>, a(q) the frame components of a field in D.   [QS] 4; [MD] 5
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> disk = dh.systems.RollingDisk()
@@ -80,7 +80,8 @@ def nonholonomic_momentum(system: System, field: Field, q: Coordinates, xi: Quas
 
 
 def momentum_equation(system: System, field: Field, q: Coordinates, xi: Quasivelocities) -> float:
-    """dJ/dt = <dl/dq, Psi a> + <mu, a' + [xi, a]> + <f, a>, which needs no reaction as the field a is in D. [QS] (4.7)
+    """Returns dJ/dt = <dl/dq, Psi a> + <mu, a' + [xi, a]> + <f, a>, which needs no reaction as the field a is in D.
+    [QS] (4.7)
 
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> disk = dh.systems.RollingDisk()                           # p2' = -m R^2 cos(theta) phi' theta'    [QS] 6.5
@@ -103,7 +104,7 @@ def _balance(field: Field, system: System, tau: Array, h: Array, nodes: tuple, m
 
 
 def momentum_residual(trajectory: Trajectory, field: Field) -> np.ndarray:
-    """The discrete momentum equation's residual, one number an interval.
+    """Returns the discrete momentum equation's residual, one number an interval.
 
     (J_{k+1} - J_k)/h - <mu, (a_{k+1} - a_k)/h> - <F, tau a_{k+1} + (1-tau) a_k>, mu and F at (q_{k+tau}, xi_{k,k+1}):
     zero to round-off for DiscreteHamel, whatever the field a is, by (D2); of the scheme's order for others.
@@ -201,7 +202,7 @@ class Noether(NamedTuple):
 
 
 def noether(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocities) -> Noether:
-    """Noether's theorem with constraints and forces, for J = <mu, a> of X = Psi a.
+    """Returns what Noether's theorem says with constraints and forces, for J = <mu, a> of X = Psi a.
 
         dJ/dt = delta_a l + <f, a> + <lambda, a_U>                                      [QS] (4.7), (5.7); [MD] 5
 
@@ -242,7 +243,8 @@ def noether(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocit
 
 
 def gauge_term(system: System, symmetry: Symmetry, q: Coordinates, *, origin: Coordinates | None = None) -> float:
-    """N(q) with dN/dt = -(delta_a l + <f, a>), zero at the origin: then J + N is constant where `noether` says so.
+    """Returns N(q) with dN/dt = -(delta_a l + <f, a>), zero at the origin: then J + N is constant where `noether` says
+    so.
 
     N(q) = -int <alpha, dq> along the straight line from the origin, which must be in the domain of the coordinates; a
     is the generator of the symmetry.

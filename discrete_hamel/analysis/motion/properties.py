@@ -112,7 +112,7 @@ def properties(
     h: Scalar | None = None,
     steady: tuple[Coordinates, Quasivelocities] | None = None,
 ) -> Properties:
-    """Order, symmetry, exact invariants and kept relative equilibria of a scheme, by computation.
+    """Returns the order, symmetry, exact invariants and kept relative equilibria of a scheme, by computation.
 
     Nothing that a scheme declares is believed: errors are held against `dh.reference`; invariants (energy, the system's
     own, momenta of its symmetries that the reference keeps) are watched over 200 steps, fewer if one fails, from

@@ -34,7 +34,7 @@ def _nodes(system: System, q: Array, free: Array) -> tuple[Array, Array]:
 def reference(
     system: System, q: Coordinates, xi: Quasivelocities | None = None, *, v: Velocities | None = None, t: ArrayLike
 ) -> Trajectory:
-    """The motion of (H) from (q, xi), or (q, v), at time 0, by DOP853 with tolerances 1e-12.
+    """Returns the motion of (H) from (q, xi), or (q, v), at time 0, by DOP853 with tolerances 1e-12.
 
     `t` is an array of times, at which the nodes are, or a final time T, for nodes at 0 and T.
 

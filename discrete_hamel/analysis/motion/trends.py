@@ -33,7 +33,7 @@ UNKNOWN = Trend(float("nan"), float("nan"))  # of tables; printed as nothing
 
 
 def trend(t: np.ndarray, values: np.ndarray) -> Trend:
-    """The straight line through `values` at times t, which are evenly spaced.
+    """Returns the straight line through `values` at times t, which are evenly spaced.
 
     The line is fitted to the means of 64 blocks (of a short run, to all values), so that what oscillates within a
     block averages out and does not count as evidence. The standard error comes from the scatter of the means, of which

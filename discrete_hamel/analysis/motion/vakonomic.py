@@ -49,7 +49,7 @@ def vakonomic(
     multipliers: ArrayLike | None = None,
     t: ArrayLike,
 ) -> Vakonomic:
-    """The vakonomic flow of the system's Lagrangian and constraint from (q, xi), at times t.
+    """Returns the vakonomic flow of the system's Lagrangian and constraint from (q, xi), at times t.
 
         delta int l(q, xi) + lambda_a (xi^a - b^a) dt = 0:  pi = mu + lambda,  xi^a = b^a,
         d/dt pi_j = c^k_ij xi^i pi_k + u_j[l] - lambda_a u_j[b^a],  j = 1..n
@@ -91,7 +91,8 @@ def vakonomic(
 def vakonomic_between(
     system: System, q0: Coordinates, q1: Coordinates, *, t: float, multipliers: ArrayLike | None = None
 ) -> Vakonomic:
-    """A stationary curve of the action, under the constraint, from q0 to q1 in the time t: a boundary value problem.
+    """Returns a stationary curve of the action, under the constraint, from q0 to q1 in the time t: a boundary value
+    problem.
 
     Any q1 that curves along D can reach will do, near or far; a nonholonomic motion between two points exists for few.
     Collocation (SciPy's solve_bvp) from the chord, with lambda = 1 on it unless `multipliers` says what: there may be

@@ -59,7 +59,8 @@ def _at_its_point(system: System, q0: Array, q1: Array, xi: Array, h: Array, poi
 
 
 def action(trajectory: Trajectory, *, principle: Principle | None = None) -> float | Array:
-    """The action of a motion: s^d = sum l^d(q_bar, xi) of the scheme's principle, [HE] (5.3); of a reference int l dt.
+    """Returns the action of a motion: s^d = sum l^d(q_bar, xi) of the scheme's principle, [HE] (5.3); of a reference
+    int l dt.
 
     The integral is that of a spline of degree five through the nodes, so of order six in their distance. `principle`
     is the one to use instead of the scheme's own.
@@ -80,7 +81,7 @@ def action(trajectory: Trajectory, *, principle: Principle | None = None) -> flo
 
 
 def action_variation(trajectory: Trajectory, eta: Eta, *, principle: Principle | None = None) -> float | Array:
-    """delta s along eta, with the work of forces: 0 on every motion, for all eta in D that vanish at both ends.
+    """Returns delta s along eta, with the work of forces: 0 on every motion, for all eta in D that vanish at both ends.
 
         sum <dl^d, (Psi eta_bar, delta xi)> + h <f, eta_bar>                        [HE] Theorems 5.1, 5.2
         int <l_q, Psi eta> + <mu, eta' + [xi, eta]> + <f, eta> dt, of a reference   [HE] (3.8), (3.9), Theorem 3.1
@@ -111,7 +112,8 @@ def action_variation(trajectory: Trajectory, eta: Eta, *, principle: Principle |
 
 
 def transpositional_defect(trajectory: Trajectory, *, principle: Principle | None = None) -> np.ndarray:
-    """delta l^d of an interval by its own formula less that of varied nodes, (K, 2, n); 0 where the fields commute.
+    """Returns delta l^d of an interval by its own formula less that of varied nodes, (K, 2, n); 0 where the fields
+    commute.
 
     Hamel's variations (5.7), (5.8) are not those that delta q_k = Psi(q_k) eta_k and the reconstruction give ([HE]
     Remark 5.1). With eta in the middle of an interval and eta' its rate the difference is

@@ -58,7 +58,7 @@ class Coefficients(NamedTuple):
 
 @jax.jit
 def coefficients(reduced: ReducedSystem, r: ArrayLike) -> Coefficients:
-    """The coefficients of [QS] (4.9), (4.10) at r, of a system that `reduce` made: `reduced`, with l = K - U.
+    """Returns the coefficients of [QS] (4.9), (4.10) at r, of a system that `reduce` made: `reduced`, with l = K - U.
 
     B has the sign that (4.11) prints: B^C = dA^C_a/dr^b - dA^C_b/dr^a + C^C_AB A^A_a A^B_b + gamma A - A gamma.
 

@@ -90,7 +90,8 @@ class ShapeSystem(System):
 
 
 def on_shapes(reduced: ReducedSystem, p: Callable, *, params: PyTree = None) -> ShapeSystem:
-    """The system on Q/G when the momenta along S are p(r), as constants of motion make them, `params` last if given.
+    """Returns the system on Q/G when the momenta along S are p(r), as constants of motion make them, `params` last if
+    given.
 
         d/dt (G_c r')_a = -dU_c/dr^a + dK/dr^a + M_ab r'^b - K_abc r'^b r'^c,  U_c = U + p I_S^-1 p / 2   [MD] (8.11)
 

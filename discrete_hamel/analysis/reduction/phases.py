@@ -201,7 +201,8 @@ def rotation_number(angles: ArrayLike) -> float:
 
 
 def evoke(orbit: RelativePeriodicOrbit, trajectory: Trajectory, *, g: ArrayLike | None = None) -> Trajectory:
-    """The trajectory of the whole system seen from axes that move with exp(t zeta): there its pattern is closed.
+    """Returns the trajectory of the whole system seen from axes that move with exp(t zeta): there its pattern is
+    closed.
 
         q -> g exp(-t zeta) g^-1 q,  zeta = log(h) / period                               [QS] 6.3, pattern evocation
 

@@ -23,7 +23,7 @@ LONGEST = 0.5  # of one of them, on the group
 def shape_of(
     reduced: ReducedSystem, q: Coordinates, xi: Quasivelocities, *, r: ArrayLike | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(r, xi, g) of a state of the whole system: q = g sigma(r), q' = g T (r', xi), xi = (r', Omega).
+    """Returns (r, xi, g) of a state of the whole system: q = g sigma(r), q' = g T (r', xi), xi = (r', Omega).
 
     g is the matrix by which the group acts on (q, 1). `r` is where Newton's iteration starts, else the shape at which
     the reduced system was made.
@@ -81,7 +81,7 @@ def body_velocity(reduced: ReducedSystem, r: Array, xi: Array) -> Array:
 def reconstruct(
     trajectory: Trajectory, g: ArrayLike | None = None, *, retraction: Callable | None = None, elements: bool = False
 ) -> np.ndarray:
-    """q at the nodes of a trajectory of a reduced system, (K+1, N), from the g at the first.   [QS] (2.15)
+    """Returns q at the nodes of a trajectory of a reduced system, (K+1, N), from the g at the first.   [QS] (2.15)
 
         g_{k+1} = g_k tau(h (e Omega - A r')),  at (r_k + r_{k+1})/2 and the interval's velocity;  q_k = g_k sigma(r_k)
 

@@ -167,7 +167,8 @@ def reduce(
     basis: Callable | None = None,
     names: tuple[str, ...] = (),
 ) -> ReducedSystem:
-    """The system on D/G: a System in the shape r, with quasi-velocities (r', Omega), Omega = xi + A r', g' = g xi.
+    """Returns the system on D/G: a System in the shape r, with quasi-velocities (r', Omega), Omega = xi + A r', g' = g
+    xi.
 
         u_alpha = d/dr^alpha - A^a_alpha L_g* e_a(r),  u_a = L_g* e_a(r),  Omega^U = 0          [QS] (2.12), (4.1)-(4.3)
 

@@ -46,7 +46,8 @@ class Flatness(NamedTuple):
 
 
 def flatness(system: System, q: Coordinates, *, symmetries: Symmetries = None, shape: Shape | None = None) -> Flatness:
-    """The conditions at q under which the momenta along S obey linear equations in the shape variable; zero iff flat.
+    """Returns the conditions at q under which the momenta along S obey linear equations in the shape variable; zero iff
+    flat.
 
     `symmetries` by name, those of the system by default; `shape` is the shape variable r(q), found if it is linear, or
     where the shape space has more dimensions as many invariant functions.

@@ -45,7 +45,8 @@ def hidden_momenta(
     shape: Shape | None = None,
     vertical: bool = True,
 ) -> HiddenMomenta | ShapeMomenta:
-    """The momenta <p, eta_a(r)> that are kept, for eta_a invariant fields of D that depend on one shape variable r.
+    """Returns the momenta <p, eta_a(r)> that are kept, for eta_a invariant fields of D that depend on one shape
+    variable r.
 
     deta/dr = -<tau, eta>, integrated along a horizontal curve through q over r in `between`       [QS] (4.12), (6.13)
 

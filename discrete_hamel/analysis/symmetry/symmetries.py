@@ -85,7 +85,7 @@ _changes = jax.jit(changes, static_argnums=0)
 
 
 def invariance(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocities | None = None) -> Invariance:
-    """How far something is from a symmetry, at (q, xi), at random velocities there, and at points nearby.
+    """Returns how far something is from a symmetry, at (q, xi), at random velocities there, and at points nearby.
 
     delta q = X = Psi a, delta xi = a' + [xi, a]; it is one if l, D and f do not change. It is given as `generator`
     takes it: as X(q), an action g(s, q), an affine map or a cyclic coordinate.
@@ -112,7 +112,7 @@ def invariance(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelo
 
 
 def cyclic_coordinates(system: System, q: Coordinates) -> tuple[str, ...]:
-    """The names of the coordinates whose translation is a symmetry, at q and nearby.
+    """Returns the names of the coordinates whose translation is a symmetry, at q and nearby.
 
     >>> import discrete_hamel as dh
     >>> cyclic_coordinates(dh.systems.RollingDisk(), [0.3, 0.2, 0, 0, 0])

@@ -52,7 +52,9 @@ def film(
 
 
 def picture(trajectory: Trajectory, *, node: int = -1, dots_per_inch: float = 100.0) -> "Figure":
-    """A figure of the body at one node, the last by default, with the traces that lead there, in `dots_per_inch`."""
+    """Returns a figure of the body at one node, the last by default, with the traces that lead there, in
+    `dots_per_inch`.
+    """
     from discrete_hamel.drawing.films.painter import Painter
 
     last = range(len(trajectory))[node]
@@ -62,7 +64,7 @@ def picture(trajectory: Trajectory, *, node: int = -1, dots_per_inch: float = 10
 
 
 def writer(path: Path) -> Callable[..., None]:
-    """What writes a file of this name; refuses before anything is computed if it could not."""
+    """Returns the function that writes a file of this name; refuses before anything is computed if it could not."""
     from discrete_hamel.drawing import plots
     from discrete_hamel.drawing.films import player, writers
 

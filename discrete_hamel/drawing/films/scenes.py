@@ -65,7 +65,10 @@ class Scene(NamedTuple):
 
 
 def shapes_of(system: System, q: Coordinates) -> Callable[[Array], list[np.ndarray]]:
-    """How a system is drawn: by its method `shapes`, else as a point at its x, y (and z); q is any place of it."""
+    """How a system is drawn: by its method `shapes`, else as a point at its x, y (and z); q is any place of it.
+
+    Returns a function of q, which gives a list of curves, each an array of points.
+    """
     q = np.asarray(q, float)
     system = system.at(jnp.asarray(q))
     name, names = type(system).__name__, tuple(system.coordinates)

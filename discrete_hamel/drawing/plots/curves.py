@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: "Axes | None" = None) -> "Axes":
-    """The path in the plane of two coordinates, x and y unless named in `along`: equal aspect, start and end marked."""
+    """The path in the plane of two coordinates, x and y unless named in `along`; returns the axes."""
     names = along or plane_coordinates(trajectory)
     if not names:
         known = ", ".join(trajectory.system.coordinates) or "none are named"
@@ -33,13 +33,13 @@ def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: "A
 
 
 def coordinates(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
-    """The coordinates q at the nodes, over time."""
+    """The coordinates q at the nodes, over time; returns the axes."""
     names = _names(trajectory.system.coordinates, "q", np.shape(trajectory.q)[1])
     return _curves(ax, trajectory, trajectory.q, names, "coordinates")
 
 
 def velocities(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
-    """The quasi-velocities xi at the nodes, over time; those that the constraint keeps at zero are left out."""
+    """The quasi-velocities xi at the nodes, over time, but not those that are always zero; returns the axes."""
     xi = np.asarray(trajectory.xi)
     rank = np.shape(trajectory.p)[-1]
     shown = [i for i in range(xi.shape[1]) if i < rank or np.nanmax(np.abs(xi[:, i]), initial=0.0) > 0]
@@ -48,14 +48,17 @@ def velocities(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
 
 
 def momenta(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
-    """The momenta p on D at the nodes, over time."""
+    """The momenta p on D at the nodes, over time; returns the axes."""
     rank = np.shape(trajectory.p)[-1]
     names = _names(tuple(f"p {name}" for name in trajectory.system.velocities[:rank]), "p", rank)
     return _curves(ax, trajectory, trajectory.p, names, "momenta")
 
 
 def invariants(trajectory: Trajectory, *, ax: "Axes | None" = None) -> "Axes":
-    """How far energy and the system's invariants are from their first values: relative, absolute where that is zero."""
+    """How far energy and the system's invariants are from their first values; returns the axes.
+
+    Relative, absolute where that is zero.
+    """
     ax = axes(ax)
     floor = np.finfo(np.asarray(trajectory.q).dtype).eps / 10
     for name, along in trajectory.invariants().items():

@@ -64,7 +64,7 @@ def pyplot() -> ModuleType:
 
 
 def style() -> AbstractContextManager:
-    """The one style, as a context: `with style(): ...`."""
+    """Returns the one style, as a context: `with style(): ...`."""
     plt = pyplot()
     plt.draw_if_interactive()  # loads the backend: a notebook's sets a flag that the context would unset
     return plt.rc_context(STYLE | {"axes.prop_cycle": plt.cycler(color=CYCLE)})

@@ -22,7 +22,7 @@ Runs = Trajectory | Sequence[Trajectory]
 def phase_portrait(
     trajectories: Runs, of: tuple[Quantity, Quantity], *, labels: Sequence[str] = (), ax: "Axes | None" = None
 ) -> "Axes":
-    """One trajectory or several in the plane of two quantities, each a name or a function of (q, xi).
+    """Trajectories in the plane of two quantities, each a name or a function of (q, xi); returns the axes.
 
     `labels` name the trajectories in the legend.
 
@@ -49,7 +49,7 @@ def section(
     labels: Sequence[str] = (),
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """The Poincare section of one trajectory or several: two quantities wherever `where` goes through zero.
+    """The Poincare section of trajectories: two quantities wherever `where` goes through zero; returns the axes.
 
     Each crossing is found within a step of the scheme, to round-off (`dh.crossings`). `sense` +1 takes the upward
     ones, -1 the downward ones, 0 both. For an angle that goes round give a function: where=lambda q, xi: jnp.sin(q[1]).

@@ -84,7 +84,7 @@ def title_of(trajectory: Trajectory, quantity: Quantity) -> str:
 
 
 def plane_coordinates(trajectory: Trajectory) -> tuple[str, str] | None:
-    """("x", "y") where the system has coordinates of these names."""
+    """Returns ("x", "y") where the system has coordinates of these names, else None."""
     return ("x", "y") if {"x", "y"} <= set(trajectory.system.coordinates) else None
 
 

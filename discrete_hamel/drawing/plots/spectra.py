@@ -21,7 +21,7 @@ Window = Callable[[int], np.ndarray]
 
 
 def power_density(t: ArrayLike, values: ArrayLike, window: Window = np.hanning) -> tuple[np.ndarray, np.ndarray]:
-    """Frequencies (turns per unit of time) and the one-sided density of power of values less their mean.
+    """Returns the frequencies (turns per unit of time) and the one-sided density of power of values less their mean.
 
     P(f) = 2 |sum_k w_k (x_k - x_mean) exp(-2 pi i f t_k)|^2 dt / sum_k w_k^2; its integral is the
     variance. w = window(number of values).
@@ -52,6 +52,7 @@ def power_spectrum(
     """The density of power of one quantity over frequency; `window` is a function of the number of nodes.
 
     A Hann window by default, which keeps lines apart whose period does not fit into the run; `np.ones` is none.
+    Returns the axes.
     """
     frequencies, power = power_density(trajectory.t, along(trajectory, of), window)
     with style():

@@ -82,7 +82,7 @@ def save(trajectory: Trajectory, path: PathLike) -> None:
 
 
 def load(path: PathLike, *, system: System | None = None, scheme: Scheme | None = None) -> Trajectory:
-    """The trajectory of a store written by `save` or `simulate(store=...)`; its arrays are read when asked for.
+    """Returns the trajectory of a store written by `save` or `simulate(store=...)`; its arrays are read when asked for.
 
     A catalogue system or scheme is rebuilt with its parameters. One of the user's own, or of `dh.fields`, has to be
     given, since a store holds no code; it is compared with what the store says of it. A damaged file raises

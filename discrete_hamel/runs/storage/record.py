@@ -6,6 +6,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
+from discrete_hamel.compiler.native.host import Kept
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import RunReport, Trajectory
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -41,6 +42,10 @@ class Rows(NamedTuple):
         """The rows of `count` intervals from `begin` on."""
         nodes, intervals = slice(begin, begin + count + 1), slice(begin, begin + count)
         return Rows(*(a[nodes] for a in self[:4]), *(a[intervals] for a in self[4:]))
+
+    def ahead(self) -> Kept:
+        """What a native run writes of them: all but the node that it sets out from."""
+        return Kept(self.q[1:], self.p[1:], self.xi[1:], self.xi_mid, self.residual, self.iterations)
 
     def take(self, t: np.ndarray, saved: tuple) -> None:
         """A chunk, of which what has been written here already stays."""

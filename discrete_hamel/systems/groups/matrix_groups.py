@@ -140,7 +140,7 @@ class Group:
 
 
 def matrix_group(basis: ArrayLike, *, relations: Callable[[Array], Array] | None = None, name: str = "") -> Group:
-    """The group of a basis of its algebra, k square matrices; `relations(g)`, if given, is zero on the group.
+    """Returns the group of a basis of its algebra, k square matrices; `relations(g)`, if given, is zero on the group.
 
     >>> import discrete_hamel as dh, numpy as np
     >>> scale, shift = np.array([[1.0, 0], [0, 0]]), np.array([[0.0, 1], [0, 0]])
@@ -159,13 +159,17 @@ def matrix_group(basis: ArrayLike, *, relations: Callable[[Array], Array] | None
 
 
 def SO(n: int) -> Group:
-    """Rotations of R^n. In SO(3) E_i = e_i x, so that xi is the angular velocity; else the basis of `rotations_of`."""
+    """Returns the rotations of R^n. In SO(3) E_i = e_i x, so that xi is the angular velocity; else the basis of
+    `rotations_of`.
+    """
     basis = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)]) if n == 3 else rotation_basis(n)
     return matrix_group(basis, relations=_Orthogonal(n), name=f"SO({n})")
 
 
 def SE(n: int) -> Group:
-    """Motions of R^n, (n+1) x (n+1) matrices [[R, x], [0, 1]]: the turns of SO(n) first, then the n translations."""
+    """Returns the motions of R^n, (n+1) x (n+1) matrices [[R, x], [0, 1]]: the turns of SO(n) first, then the n
+    translations.
+    """
     turns = SO(n).basis
     basis = np.zeros((len(turns) + n, n + 1, n + 1))
     basis[: len(turns), :n, :n] = turns if n != 2 else -turns  # of the plane: counter-clockwise
@@ -174,7 +178,7 @@ def SE(n: int) -> Group:
 
 
 def SL(n: int) -> Group:
-    """n x n matrices of determinant 1: E_ab for a != b, row by row, then E_aa - E_(a+1)(a+1)."""
+    """Returns the group of n x n matrices of determinant 1: E_ab for a != b, row by row, then E_aa - E_(a+1)(a+1)."""
     places = [(a, b) for a in range(n) for b in range(n) if a != b]
     basis = np.zeros((n * n - 1, n, n))
     for e, (a, b) in zip(basis, places, strict=False):
@@ -185,7 +189,7 @@ def SL(n: int) -> Group:
 
 
 def Heisenberg(n: int = 1) -> Group:
-    """Matrices [[1, a, c], [0, 1, b], [0, 0, 1]], a, b in R^n: a first, then b, then c; [a_i, b_i] = c."""
+    """Returns the group of [[1, a, c], [0, 1, b], [0, 0, 1]], a, b in R^n: a first, then b, then c; [a_i, b_i] = c."""
     basis = np.zeros((2 * n + 1, n + 2, n + 2))
     basis[np.arange(n), 0, 1 + np.arange(n)] = 1.0
     basis[n + np.arange(n), 1 + np.arange(n), n + 1] = 1.0
@@ -194,7 +198,7 @@ def Heisenberg(n: int = 1) -> Group:
 
 
 def product(*groups: Group) -> Group:
-    """The product of groups, as block matrices; its basis is theirs, one after the other."""
+    """Returns the product of groups, as block matrices; its basis is theirs, one after the other."""
     sizes = [group.basis.shape[1] for group in groups]
     ends = np.cumsum([0, *sizes])
     basis = np.zeros((sum(group.dimension for group in groups), ends[-1], ends[-1]))

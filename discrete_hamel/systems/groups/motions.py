@@ -32,7 +32,8 @@ def system(
     side: str = "left",
     params: PyTree = None,
 ) -> "OnGroup":
-    """A system whose configuration is an element of the group, with its place: q are the entries of g that move.
+    """Returns a system whose configuration is an element of the group, with its place: q are the entries of g that
+    move.
 
         g' = g Omega (left),  g' = Omega g (right),  Omega = T xi,  <a, Omega> = 0          [QS] (2.15), (2.23), (5.4)
 
@@ -59,7 +60,8 @@ def advected(
     side: str = "left",
     params: PyTree = None,
 ) -> "OnGroup":
-    """A system on a homogeneous space: q is gamma = g^-1 a (left) or g a (right), a vector a fixed where g is not.
+    """Returns a system on a homogeneous space: q is gamma = g^-1 a (left) or g a (right), a vector a fixed where g is
+    not.
 
         gamma' = -Omega gamma (left),  gamma' = Omega gamma (right)                         [HE] 6.1
 

@@ -23,13 +23,14 @@ FURTHEST = 2.0  # the norm of h xi, per step, up to which `exponential` is exact
 
 
 def cay(x: Array) -> Array:
-    """(1 - X/2)^-1 (1 + X/2) - 1 = X (1 - X/2)^-1, X = x: what Cayley's map adds to 1."""
+    """Returns (1 - X/2)^-1 (1 + X/2) - 1 = X (1 - X/2)^-1, X = x: what Cayley's map adds to 1."""
     one = jnp.eye(len(x))
     return jnp.linalg.solve((one - x / 2).T, x.T).T
 
 
 def expm1(x: Array) -> Array:
-    """exp(X) - 1 by its series at X/8 and three squarings, (1 + Y)^2 - 1 = 2Y + Y^2: plain arithmetic, compiled.
+    """Returns exp(X) - 1 by its series at X/8 and three squarings, (1 + Y)^2 - 1 = 2Y + Y^2: plain arithmetic,
+    compiled.
 
     To round-off for |X| up to 2 (Frobenius' norm); beyond it the value is NaN, so that a run stops and says so.
 
@@ -48,7 +49,7 @@ def expm1(x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Retraction:
-    """g_{k+1} - g_k tau(h xi), left, or g_{k+1} - tau(h xi) g_k, right: rows for `Principle(reconstruction=...)`.
+    """Returns g_{k+1} - g_k tau(h xi), left, or g_{k+1} - tau(h xi) g_k, right: for `Principle(reconstruction=...)`.
 
     q0 and q1 are of g_k and g_{k+1}. `increment(X)` is tau(X) - 1, so that what is small is not rounded as if it were
     of size 1. In advected coordinates gamma = g^-1 a (left) it is tau(h xi) gamma_{k+1} - gamma_k, and gamma_{k+1} -

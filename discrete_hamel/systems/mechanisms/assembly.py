@@ -38,7 +38,7 @@ class Body(Pytree):
 
 
 def mechanism(*parts: Body | Contact, gravity: ArrayLike = 9.81) -> Mechanism | RollingMechanism:
-    """The System of these parts: bodies, and wheels, balls, blades and pins that hold them.
+    """Returns the System of these parts: bodies, and wheels, balls, blades and pins that hold them.
 
     `gravity` points down the z axis, or is a vector. Bodies joined in a tree give a `Mechanism`, anything that rolls or
     closes a loop a `RollingMechanism`. `initial` finds where it can start.

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def from_mjcf(source: "PathLike | mujoco.MjModel", leave_out: str | Sequence[str] = ()) -> Mechanism:
-    """The tree of rigid bodies that a MuJoCo model describes: `source` is a path, the XML itself, or an MjModel.
+    """Returns the tree of rigid bodies that a MuJoCo model describes: `source` is a path, the XML itself, or an
+    MjModel.
 
     q and xi are MuJoCo's qpos and qvel. What is not simulated here is refused with a list, unless it is named in
     `leave_out`, or that is "all": contacts, limits, friction, tendons, equalities, actuators and so on. Needs the

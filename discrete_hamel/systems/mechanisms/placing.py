@@ -24,7 +24,8 @@ def initial(
     positions: Mapping[str, float] | None = None,
     rates: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) to start from: coordinates in `positions` and those in `rates` have the values given, the others follow.
+    """Returns (q, v) to start from: coordinates in `positions` and those in `rates` have the values given, the others
+    follow.
 
     Coordinates not named stay where the mechanism was put together, but for what closes its gaps. Of all velocities at
     which nothing slips it is that of least kinetic energy. Names: `tree.coordinates`, and `tree.velocities` of a

@@ -36,7 +36,7 @@ def from_urdf(
     gravity: ArrayLike = 9.81,
     leave_out: str | Sequence[str] = (),
 ) -> Mechanism | RollingMechanism:
-    """The robot that a URDF file describes: `source` is a path or the XML itself, `gravity` as for `mechanism`.
+    """Returns the robot that a URDF file describes: `source` is a path or the XML itself, `gravity` as for `mechanism`.
 
     Bodies and coordinates have the names of the joints, fixed links their own. The root link is fixed to the ground, or
     moves on it by the joint `base`; further `parts`, such as Wheel("left_wheel_joint", 0.1), hold what the file does

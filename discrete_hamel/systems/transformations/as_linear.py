@@ -23,7 +23,7 @@ SIZES = (1.0, 1e-2, 30.0)  # of the z that are tried
 
 
 def linear_in_velocities(system: NonlinearSystem, q: Coordinates, *, v: Velocities | None = None) -> bool:
-    """Whether the velocities allowed form a linear space, at q and at points about it.
+    """Returns whether the velocities allowed form a linear space, at q and at points about it.
 
     For velocities qdot = psi(q, z) it is asked whether psi is linear in z; for constraints C(q, v) = 0 whether the
     branch of their solutions that v lies on is a linear space, whatever C looks like. Found by evaluation at many

@@ -21,7 +21,8 @@ from discrete_hamel.systems.transformations.prescribed import timed
 
 
 def forced(system: System, force: Callable, *, params: PyTree = None) -> System:
-    """The system with force(q, xi) besides its own: n components along the frame, xi all n; without a frame f(q, qdot).
+    """Returns the system with force(q, xi) besides its own: n components along the frame, xi all n; without a frame
+    f(q, qdot).
 
     `params`, any pytree, is passed as last argument if given; so it is by all functions here.
 
@@ -36,7 +37,7 @@ def forced(system: System, force: Callable, *, params: PyTree = None) -> System:
 
 
 def damped(system: System, dissipation: Callable, *, params: PyTree = None) -> System:
-    """The system with the Rayleigh force f = -dR/dxi of R = dissipation(q, xi).
+    """Returns the system with the Rayleigh force f = -dR/dxi of R = dissipation(q, xi).
 
     For R quadratic in xi the power is -2 R.
 
@@ -49,7 +50,8 @@ def damped(system: System, dissipation: Callable, *, params: PyTree = None) -> S
 
 
 def magnetic(system: System, form: Callable, *, params: PyTree = None) -> System:
-    """The system with the gyroscopic force M(q) qdot, M = form(q) an antisymmetric N x N matrix. It does no work.
+    """Returns the system with the gyroscopic force M(q) qdot, M = form(q) an antisymmetric N x N matrix. It does no
+    work.
 
     d/dt dL/dqdot - dL/dq = M qdot + lambda_a A^a,   f_j = Psi^a_j M_ab Psi^b_i xi^i     [MD] (2.2), (3.1)
     """
@@ -57,7 +59,7 @@ def magnetic(system: System, form: Callable, *, params: PyTree = None) -> System
 
 
 def controlled(system: System, u: Callable, *, params: PyTree = None) -> System:
-    """The system with the input u(t, q, xi), n components along the frame: open loop, feedback, or both.
+    """Returns the system with the input u(t, q, xi), n components along the frame: open loop, feedback, or both.
 
     The system is given a clock (`timed`) if it has none, so q has one more component to start from: the time. What u
     sees as q and xi are those of the system given.

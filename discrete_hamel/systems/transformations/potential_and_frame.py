@@ -19,7 +19,7 @@ IN_D = 1e-10  # share of a field of the new frame that may lie outside D
 
 
 def with_potential(system: System, V: Callable, *, params: PyTree = None) -> System:
-    """The system with l - V(q) for its Lagrangian; `params`, if given, is V's last argument.
+    """Returns the system with l - V(q) for its Lagrangian; `params`, if given, is V's last argument.
 
     >>> import discrete_hamel as dh
     >>> hill = dh.with_potential(dh.systems.ChaplyginSleigh(), lambda q, k: k * q[1], params=9.8)

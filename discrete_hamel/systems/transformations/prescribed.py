@@ -20,7 +20,8 @@ STUCK = 1e-10  # share of a row below which no motion in D changes a coordinate
 
 
 def prescribe(system: System, paths: Mapping[str | int, Callable], *, params: PyTree = None) -> System:
-    """The system with some coordinates given as functions of time: a steering angle, a rotor, a pivot that is moved.
+    """Returns the system with some coordinates given as functions of time: a steering angle, a rotor, a pivot that is
+    moved.
 
     `paths` maps names of coordinates (or their indices) to functions of t, and of `params`, any pytree, if that is
     given: its values are traced, so that a motion can be optimised over them. Those coordinates go; time, "t", comes
@@ -50,7 +51,7 @@ def prescribe(system: System, paths: Mapping[str | int, Callable], *, params: Py
 
 
 def timed(system: System) -> System:
-    """The system with time as its last coordinate, "t", whose velocity t' = 1; the motion is the same.
+    """Returns the system with time as its last coordinate, "t", whose velocity t' = 1; the motion is the same.
 
     >>> import discrete_hamel as dh
     >>> dh.timed(dh.systems.ChaplyginSleigh()).coordinates

@@ -18,7 +18,7 @@ from discrete_hamel.mechanics.system import System, Wrapper
 
 
 def with_constraints(system: System, a: Callable, *, b: Callable | None = None, params: PyTree = None) -> System:
-    """The system with a(q) xi^D = b(q) besides: a is k x m, in the quasi-velocities of the system's own frame.
+    """Returns the system with a(q) xi^D = b(q) besides: a is k x m, in the quasi-velocities of the system's own frame.
 
         d/dt mu_j = F_j + lambda_s a^s_j,   a(q) xi^D = b(q)                                          [QS] 3.3
 
