@@ -19,6 +19,7 @@ Programs run in child processes, some dozens in each, so that one that ends its 
 
 # ruff: noqa: ARG001, ARG005  # operations, and functions of a system, keep their signature
 
+import gc
 import subprocess
 import sys
 import time
@@ -43,6 +44,8 @@ TOLERANCE = 1e-12
 SIZES = np.array((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 25, 31, 40))  # drawn as often as they are quick
 SMALL_SIZES = 10  # up to which a program is run and not only read
 SECONDS = 300  # a program
+BETWEEN_COLLECTIONS = 20  # programs
+MANY_UNKNOWNS = 16
 
 
 def recursion(x: Any) -> Any:
@@ -203,10 +206,17 @@ def by_numpy(residual: Callable, advance: Callable, z: Any) -> list[np.ndarray]:
     def again(z: Any) -> Any:
         return jax.core.eval_jaxpr(traced.jaxpr, traced.consts, z)[0]
 
-    found = []
-    for closed in (jax.make_jaxpr(jax.jacfwd(again))(z), traced, jax.make_jaxpr(advance)(z)):
-        found += jaxprs_by_numpy.evaluated(closed.jaxpr, closed.consts, z)
-    return found
+    def number(function: Callable, *arguments: Any) -> list[np.ndarray]:
+        closed = jax.make_jaxpr(function)(*arguments)
+        return jaxprs_by_numpy.evaluated(closed.jaxpr, closed.consts, *arguments)
+
+    if len(z) > MANY_UNKNOWNS:
+        (jacobian,) = number(jax.jacfwd(again), z)
+    else:  # columns one by one, of a tenth of the equations to trace
+        along = jax.make_jaxpr(lambda z, d: jax.jvp(again, (z,), (d,))[1])(z, z)
+        columns = [jaxprs_by_numpy.evaluated(along.jaxpr, along.consts, z, d)[0] for d in np.eye(len(z))]
+        jacobian = np.stack(columns, axis=1)
+    return [jacobian, *jaxprs_by_numpy.evaluated(traced.jaxpr, traced.consts, z), *number(advance, z)]
 
 
 SCHEMES: tuple[Any, ...] = (
@@ -321,7 +331,10 @@ def lanes(program: Program) -> str:
 
 def outcomes(kind: str, seeds: Any) -> Iterator[tuple[int, str]]:
     """What became of each program."""
-    for seed in seeds:
+    gc.disable()  # a fifth of the time: tracing makes many objects that refer to each other
+    for count, seed in enumerate(seeds):
+        if count % BETWEEN_COLLECTIONS == 0:
+            gc.collect()
         program = Program(seed, max(SIZES) if kind in ("read", "xla") else SMALL_SIZES)
         try:
             yield seed, {"read": read, "xla": xla, "host": host, "jit": jit, "lanes": lanes}[kind](program)
