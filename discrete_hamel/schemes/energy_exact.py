@@ -207,8 +207,7 @@ class NonlinearEnergyExact(Scheme):
     exactly the discrete work of w. Order 2, symmetric; the constraint holds at nodes, where qdot = psi(q, z).
 
     What is solved for are the changes of q and z, and what q and z round off of them is carried along: else z of size
-    20 rounds E by 1e-14 at each step, which adds up. `Gonzalez` takes the difference of two energies, whose rounding
-    does add up as a random walk.
+    20 rounds E by 1e-14 at each step, which adds up. With `Gonzalez` so are E and what it lacks, as there.
     """
 
     gradient: MeanValue | Gonzalez
@@ -227,14 +226,18 @@ class NonlinearEnergyExact(Scheme):
                 "EnergyExact needs velocities psi(q, z) for all z, and those of C(q, v) = 0 are not: take coordinates "
                 "on the constraint, system.around(q, v), or NonlinearMidpoint."
             )
-        return CompensatedState(q, xi, xi, jnp.zeros(len(q) + system.rank))
+        low = jnp.zeros(len(q) + system.rank)
+        if self.gradient.weighted:
+            low = jnp.append(low, jnp.stack([energy(system, q, xi), jnp.zeros_like(h)]))
+        return CompensatedState(q, xi, xi, low)
 
     def guess(self, system: System, state: CompensatedState, h: Array) -> Array:
         """(z_{k+1} - z_k, q_{k+1} - q_k), z extrapolated from the last interval's."""
         change = state.p - state.xi
         return jnp.concatenate([2 * change, h * velocities(system, state.q, state.p + change)])
 
-    def residual(self, system: System, state: CompensatedState, h: Array, z: Array) -> Array:
+    def _parts(self, system: System, state: CompensatedState, h: Array, z: Array) -> tuple[Array, ...]:
+        """qdot and zdot over the step, and the power of what is no gradient in them."""
         dz, dq = z[: system.rank], z[system.rank :]
         along_q, along_z = self._gradient(system, state, h, dq, dz)
         q, middle = state.q + dq / 2, state.p + dz / 2
@@ -243,22 +246,34 @@ class NonlinearEnergyExact(Scheme):
         velocity, twist = velocities(system, q, middle), jax.jacfwd(covector, 1)(system, q, middle)
         across = velocity - psi_z @ jnp.linalg.solve(mass, psi_z.T @ _covector_rate(system, q, middle, velocity))
         chord = psi_z @ jnp.linalg.solve(mass, along_z) + across
-        force = twist.T @ chord - twist @ chord - along_q + system.force(q, velocity)
-        return jnp.concatenate([dz - h * jnp.linalg.solve(mass, psi_z.T @ force), dq - h * chord])
+        given = system.force(q, velocity)
+        force = twist.T @ chord - twist @ chord - along_q + given
+        power = given @ chord - across @ force  # <Dbar E, (qdot, zdot)>, J being skew
+        return chord, jnp.linalg.solve(mass, psi_z.T @ force), power
+
+    def residual(self, system: System, state: CompensatedState, h: Array, z: Array) -> Array:
+        qdot, zdot, _ = self._parts(system, state, h, z)
+        return jnp.concatenate([z[: system.rank] - h * zdot, z[system.rank :] - h * qdot])
 
     def _gradient(self, system: System, state: CompensatedState, h: Array, dq: Array, dz: Array) -> tuple:
         """Dbar E = (along q, along z)."""
         fractions = jnp.asarray(self.gradient.points)[:, None]
         q, z = state.q[None] + fractions * dq[None], state.p[None] + fractions * dz[None]
         slopes = jax.vmap(lambda q, z: jnp.concatenate(jax.grad(energy, (1, 2))(system, q, z)))(q, z)
-        e0, e1 = energy(system, state.q, state.p), energy(system, state.q + dq, state.p + dz)
+        e1 = energy(system, state.q + dq, state.p + dz)
+        e0, lacking = state.low[len(dq) + len(dz) :] if self.gradient.weighted else (e1, 0.0)  # as in EnergyExact
         scale = jnp.abs(h) * (jnp.abs(e0) + jnp.abs(e1))
-        mean = self.gradient(slopes, jnp.concatenate([dq, dz]), e1 - e0, scale)
+        mean = self.gradient(slopes, jnp.concatenate([dq, dz]), (e1 - e0) - lacking, scale)
         return mean[: len(dq)], mean[len(dq) :]
 
     def advance(self, system: System, state: CompensatedState, h: Array, z: Array) -> tuple[CompensatedState, Array]:
         dz, dq = z[: system.rank], z[system.rank :]
-        sums, low = carried(jnp.concatenate([state.q, state.p]), state.low, jnp.concatenate([dq, dz]))
+        known = len(dq) + len(dz)
+        sums, low = carried(jnp.concatenate([state.q, state.p]), state.low[:known], jnp.concatenate([dq, dz]))
+        if self.gradient.weighted:
+            power = self._parts(system, state, h, z)[2]
+            (e0, lacking), e1 = state.low[known:], energy(system, sums[: len(dq)], sums[len(dq) :])
+            low = jnp.append(low, jnp.stack([e1, lacking + (h * power - (e1 - e0))]))
         middle = state.p + dz / 2
         return CompensatedState(sums[: len(dq)], sums[len(dq) :], middle, low), middle
 
