@@ -237,48 +237,37 @@ class NonlinearEnergyExact(Scheme):
         return jnp.concatenate([2 * change, h * velocities(system, state.q, state.p + change)])
 
     def _parts(self, system: System, state: CompensatedState, h: Array, z: Array) -> tuple[Array, ...]:
-        """qdot and zdot over the step, and the power of what is no gradient in them."""
+        """qdot and zdot over the step, and the power of what is no gradient in them; Dbar E = (along q, along z)."""
         dz, dq = z[: system.rank], z[system.rank :]
-        along_q, along_z = self._gradient(system, state, h, dq, dz)
+        fractions = jnp.asarray(self.gradient.points)[:, None]
+        inside = state.q[None] + fractions * dq[None], state.p[None] + fractions * dz[None]
+        slopes = jax.vmap(lambda q, z: jnp.concatenate(jax.grad(energy, (1, 2))(system, q, z)))(*inside)
+        e1 = energy(system, state.q + dq, state.p + dz)
+        e0, lacking = state.low[len(z) :] if self.gradient.weighted else (e1, 0.0)  # as in EnergyExact
+        scale = jnp.abs(h) * (jnp.abs(e0) + jnp.abs(e1))
+        mean = self.gradient(slopes, jnp.concatenate([dq, dz]), (e1 - e0) - lacking, scale)
+        along_q, along_z = mean[: len(dq)], mean[len(dq) :]
         q, middle = state.q + dq / 2, state.p + dz / 2
         psi_z = directions(system, q, middle)
         mass = psi_z.T @ jax.jacfwd(covector, 2)(system, q, middle)
         velocity, twist = velocities(system, q, middle), jax.jacfwd(covector, 1)(system, q, middle)
-        across = velocity - psi_z @ jnp.linalg.solve(mass, psi_z.T @ _covector_rate(system, q, middle, velocity))
-        chord = psi_z @ jnp.linalg.solve(mass, along_z) + across
-        given = system.force(q, velocity)
+        rate = jax.jvp(lambda v: jax.grad(system.lagrangian, 1)(q, v), (velocity,), (velocity,))[1]  # L_vv psi
+        across = velocity - psi_z @ jnp.linalg.solve(mass, psi_z.T @ rate)
+        chord, given = psi_z @ jnp.linalg.solve(mass, along_z) + across, system.force(q, velocity)
         force = twist.T @ chord - twist @ chord - along_q + given
         power = given @ chord - across @ force  # <Dbar E, (qdot, zdot)>, J being skew
         return chord, jnp.linalg.solve(mass, psi_z.T @ force), power
 
     def residual(self, system: System, state: CompensatedState, h: Array, z: Array) -> Array:
         qdot, zdot, _ = self._parts(system, state, h, z)
-        return jnp.concatenate([z[: system.rank] - h * zdot, z[system.rank :] - h * qdot])
-
-    def _gradient(self, system: System, state: CompensatedState, h: Array, dq: Array, dz: Array) -> tuple:
-        """Dbar E = (along q, along z)."""
-        fractions = jnp.asarray(self.gradient.points)[:, None]
-        q, z = state.q[None] + fractions * dq[None], state.p[None] + fractions * dz[None]
-        slopes = jax.vmap(lambda q, z: jnp.concatenate(jax.grad(energy, (1, 2))(system, q, z)))(q, z)
-        e1 = energy(system, state.q + dq, state.p + dz)
-        e0, lacking = state.low[len(dq) + len(dz) :] if self.gradient.weighted else (e1, 0.0)  # as in EnergyExact
-        scale = jnp.abs(h) * (jnp.abs(e0) + jnp.abs(e1))
-        mean = self.gradient(slopes, jnp.concatenate([dq, dz]), (e1 - e0) - lacking, scale)
-        return mean[: len(dq)], mean[len(dq) :]
+        return z - h * jnp.concatenate([zdot, qdot])
 
     def advance(self, system: System, state: CompensatedState, h: Array, z: Array) -> tuple[CompensatedState, Array]:
-        dz, dq = z[: system.rank], z[system.rank :]
-        known = len(dq) + len(dz)
-        sums, low = carried(jnp.concatenate([state.q, state.p]), state.low[:known], jnp.concatenate([dq, dz]))
+        m, n = system.rank, len(state.q)
+        sums, low = carried(jnp.concatenate([state.q, state.p]), state.low[: m + n], jnp.concatenate([z[m:], z[:m]]))
         if self.gradient.weighted:
-            power = self._parts(system, state, h, z)[2]
-            (e0, lacking), e1 = state.low[known:], energy(system, sums[: len(dq)], sums[len(dq) :])
-            low = jnp.append(low, jnp.stack([e1, lacking + (h * power - (e1 - e0))]))
-        middle = state.p + dz / 2
-        return CompensatedState(sums[: len(dq)], sums[len(dq) :], middle, low), middle
-
-
-def _covector_rate(system: System, q: Array, z: Array, velocity: Array) -> Array:
-    """L_vv psi."""
-    _, rate = jax.jvp(lambda v: jax.grad(system.lagrangian, 1)(q, v), (velocities(system, q, z),), (velocity,))
-    return rate
+            (e0, lacking), e1 = state.low[m + n :], energy(system, sums[:n], sums[n:])
+            due = h * self._parts(system, state, h, z)[2]
+            low = jnp.append(low, jnp.stack([e1, lacking + (due - (e1 - e0))]))
+        middle = state.p + z[:m] / 2
+        return CompensatedState(sums[:n], sums[n:], middle, low), middle
