@@ -43,6 +43,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "schemes.scheme": ("Scheme", "State", "Interval", "start", "step"),
         "schemes.discrete_hamel": ("DiscreteHamel", "StaggeredHamel"),
         "schemes.principle": ("Principle", "bracket"),
+        "schemes.galerkin": ("Galerkin",),
         "schemes.composed": ("Composed",),
         "schemes.varying_step": ("TimeTransformed",),
         "schemes.energy_exact": ("EnergyExact", "Gonzalez", "MeanValue"),

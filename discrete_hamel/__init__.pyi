@@ -85,6 +85,7 @@ from discrete_hamel.schemes.composed import Composed
 from discrete_hamel.schemes.cortes_martinez import CortesMartinez
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel, StaggeredHamel
 from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue
+from discrete_hamel.schemes.galerkin import Galerkin
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.lagrangian import Leapfrog, Rattle, StormerVerlet
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
@@ -147,6 +148,7 @@ __all__ = [
     "DiscreteHamel",
     "StaggeredHamel",
     "Principle",
+    "Galerkin",
     "bracket",
     "Composed",
     "TimeTransformed",

@@ -6,6 +6,7 @@ from discrete_hamel.schemes.cortes_martinez import CortesMartinez
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel, StaggeredHamel
 from discrete_hamel.schemes.energy_exact import EnergyExact, Gonzalez, MeanValue, NonlinearEnergyExact
 from discrete_hamel.schemes.following import FollowingHamel
+from discrete_hamel.schemes.galerkin import Galerkin
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.lagrangian import Leapfrog, Rattle, StormerVerlet
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
@@ -20,6 +21,7 @@ __all__ = [
     "DiscreteHamel",
     "EnergyExact",
     "FollowingHamel",
+    "Galerkin",
     "Gauss",
     "Gonzalez",
     "Interval",

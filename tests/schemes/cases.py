@@ -1,5 +1,6 @@
 """The library's small problems, and three more that only tests of single schemes run."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -44,3 +45,35 @@ class DraggedBlade(dh.System):
 SUSLOV = Case(dh.systems.Suslov(), tuple(np.eye(3).ravel()), (0.8, -0.9))
 ANGLES = Case(dh.systems.SphericalPendulumAngles(length=1.0), (1.2, 0.0), (0.3, 0.9))
 BLADE = Case(DraggedBlade(), (0.1, 0.3, 0.0), (1.0, 0.7))
+
+
+class Twisted(dh.System):
+    """A particle in the plane with a frame that turns from place to place: no constraint, and no commuting fields."""
+
+    rank = 2
+
+    def lagrangian(self, q, xi):
+        return 0.5 * xi @ xi - jnp.cos(q[0]) - 0.3 * q[0] * q[1] ** 2
+
+    def frame(self, q):
+        c, s = jnp.cos(0.7 * q[0] + q[1] ** 2), jnp.sin(0.7 * q[0] + q[1] ** 2)
+        return jnp.array([[c, -s], [s, c]])
+
+
+@jax.jit
+def jacobian(scheme, h):
+    """Of a step in (q, P), P = Psi^-T p."""
+    system = Twisted()
+
+    def step(x):
+        state = dh.start(system, scheme, x[:2], x[2:], h).replace(p=system.frame(x[:2]).T @ x[2:])
+        after, _ = dh.step(system, scheme, state, h)
+        return jnp.concatenate([after.q, jnp.linalg.solve(system.frame(after.q).T, after.p)])
+
+    return jax.jacfwd(step)(jnp.array([0.4, 0.3, 0.8, -0.5]))
+
+
+def off_symplectic(scheme, h):
+    """|J^T Omega J - Omega|."""
+    slopes, omega = jacobian(scheme, h), np.kron([[0, 1], [-1, 0]], np.eye(2))
+    return float(np.max(np.abs(slopes.T @ omega @ slopes - omega)))

@@ -42,6 +42,10 @@ VARIANTS = {
         dh.Principle(point=0.3),
         dh.Principle(staggered=True),
     ],
+    "Galerkin": [
+        dh.Galerkin(2, variation="derived"),
+        dh.Galerkin(2, quadrature="lobatto"),
+    ],
     "Composed": [dh.Composed(dh.DiscreteHamel(), order=4)],
     "EnergyExact": [dh.EnergyExact(), dh.EnergyExact(dh.Gonzalez())],
     "Gauss": [dh.Gauss(2)],

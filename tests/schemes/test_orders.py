@@ -53,6 +53,10 @@ MATRIX = [
         dh.Gauss(6),
         ((TURNING_SLEIGH, (7, 8, 9, 10)), (NEARLY_STEADY_DISK, (58, 64, 70, 76)), (LONG_SUSLOV, (8, 10, 12, 14))),
     ),
+    (dh.Galerkin(2, quadrature="lobatto"), ((DISK, (50, 100, 200, 400)),)),
+    (dh.Galerkin(2, variation="derived"), ((DISK, (50, 100, 200, 400)), (SUSLOV, (25, 50, 100, 200)))),
+    (dh.Galerkin(3, quadrature="lobatto"), ((SUSLOV, (8, 12, 16, 24)),)),
+    (dh.Galerkin(3, variation="derived"), ((SLEIGH, (10, 14, 20, 28)), (DISK, (28, 40, 56, 80)))),
     (composed(weights.triple_jump(4)), FOURTH),
     (composed(weights.suzuki(4)), FOURTH),  # also the optimised ones
     (composed(weights.MCLACHLAN_4), FOURTH),
