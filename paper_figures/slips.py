@@ -52,6 +52,13 @@ SLIPS = (
     ),
     Slip(
         "QS",
+        "(4.9), the last coefficient",
+        "D_b,alpha,beta, as in Theorem 4.1 and (4.11).",
+        "D_b,beta,alpha: with two shapes the equation is then off (Chaplygin's sphere by 0.46)",
+        f"{HERE}test_qs_4_9_last_coefficient_is_d_b_alpha_beta",
+    ),
+    Slip(
+        "QS",
         "6.2, spatial momentum of the sleigh",
         "mu_3 = m [(eta^3 + x eta^1) + a eta^1 cos theta].",
         "eta^2 - y eta^1 in the bracket",

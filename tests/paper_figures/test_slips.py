@@ -92,6 +92,23 @@ def sleighs():
     return sleigh_checks.differences()
 
 
+def test_qs_4_9_last_coefficient_is_d_b_alpha_beta():
+    """On a particle with two shapes, s2' = r1 s1' and r2' coupled to s2', against Hamel's equations of D/G."""
+    system = dh.from_velocities(
+        lambda q, v: 0.5 * v @ v + 0.4 * v[1] * v[3],
+        lambda q: jnp.eye(4).at[3, 2].set(q[0]),
+        3,
+        coordinates=tuple("abxy"),
+    )
+    reduced = dh.reduce(system, ["x", "y"], q=[0.7, 0.4, 0.0, 0.0])
+    r, xi = jnp.array([0.7, 0.4]), jnp.array([0.3, -0.5, 0.8])
+    at, p = dh.coefficients(reduced, r), dh.momentum(reduced, r, xi)[2:3]
+    force = dh.hamel_force(reduced, r, xi)[:2] - jax.grad(reduced.constrained_lagrangian)(r, xi)
+    swapped = jnp.einsum("bxy,bc,c,y->x", at.D2 - at.D2.swapaxes(1, 2), at.inverse_s, p, xi[:2])
+    right = at.shape_force(p, xi[:2])
+    shows(right - force, right + swapped - force)
+
+
 def test_qs_6_2_spatial_momentum_has_eta_3(sleighs):
     shows(sleighs["spatial momentum"], np.min(sleighs["printed mu3"]))
 
