@@ -13,7 +13,7 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, style
-from discrete_hamel.schemes import weights
+from discrete_hamel.schemes.coefficients import weights
 
 from . import by_hand
 from .pictures import mosaic

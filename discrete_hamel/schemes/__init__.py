@@ -1,6 +1,6 @@
 """The schemes, one file a family; `scheme.py` is the contract."""
 
-from discrete_hamel.schemes import weights
+from discrete_hamel.schemes.coefficients import weights
 from discrete_hamel.schemes.composed import Composed
 from discrete_hamel.schemes.cortes_martinez import CortesMartinez
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel, StaggeredHamel

@@ -8,8 +8,8 @@ from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.coefficients.weights import Weights, optimised
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, Wrapped
-from discrete_hamel.schemes.weights import Weights, optimised
 
 
 class Composed(Wrapped):

@@ -6,43 +6,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.polynomial import legendre
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.coefficients.quadratures import gauss, lobatto, polynomials, through_nodes
 from discrete_hamel.schemes.cortes_martinez import CortesMartinez
-from discrete_hamel.schemes.gauss import MOST_STAGES, Gauss, polynomials
+from discrete_hamel.schemes.gauss import MOST_STAGES, Gauss
 from discrete_hamel.schemes.lagrangian import momentum_and_force, need_independent, refuse_dependent
 from discrete_hamel.schemes.scheme import Scheme, State
 
-QUADRATURES = ("gauss", "lobatto")
-MOMENTUM = "angular momentum"
-
-
-def lobatto(points: int) -> tuple[np.ndarray, np.ndarray]:
-    """(c, b) on [0, 1], the ends among the points: exact to degree 2 points - 3.
-
-    >>> [x.tolist() for x in lobatto(3)]
-    [[0.0, 0.5, 1.0], [0.16666666666666666, 0.6666666666666666, 0.16666666666666666]]
-    """
-    last = np.eye(points)[-1]
-    x = np.concatenate([[-1.0], np.sort(legendre.legroots(legendre.legder(last))), [1.0]])
-    x = (x - x[::-1]) / 2  # symmetric to the last digit
-    return (1 + x) / 2, 1 / (points * (points - 1) * legendre.legval(x, last) ** 2)
-
-
-def through_nodes(degree: int, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """M_k(c_i) and M_k'(c_i), each (len(c), degree + 1), of the M_k that are 1 at the k-th Lobatto point."""
-    nodes, _ = lobatto(degree + 1)
-    inverse = np.linalg.inv(legendre.legvander(2 * nodes - 1, degree))
-    slopes = 2 * legendre.legvander(2 * c - 1, degree - 1) @ legendre.legder(np.eye(degree + 1))
-    return legendre.legvander(2 * c - 1, degree) @ inverse, slopes @ inverse
-
 
 class Galerkin(Scheme):
-    """(PG) The principle (P) on polynomials: s^d = h sum_i b_i l(q(c_i), xi(c_i)) in each step, `stages` = s.
+    """(P2) The principle (P) on polynomials: s^d = h sum_i b_i l(q(c_i), xi(c_i)) in each step, `stages` = s.
 
         xi(t) of degree s - 1, xi^U = b(q) and q' = Psi xi at its own points, the s points of Gauss; q(t) of degree s
         h sum_i b_i [<dl, (Psi eta, delta xi)> + <f, eta>](c_i) = -<p_k, eta(0)> + <p_{k+1}, eta(1)>
@@ -54,13 +31,10 @@ class Galerkin(Scheme):
                  eta with eta in D at s + 1 Lobatto points, l taken at Psi^+ q'; or one's own delta xi, linear, of
                  (system, q, xi, eta, eta')
 
-    With Hamel's variations and Gauss points it is the collocation `Gauss(s)`: sum of b_i (P eta)'(c_i) is the integral
-    of (P eta)' for the polynomial P of degree s with P(0) = p_k, P' = F, P = mu at c_i. So higher order needs no more
-    than (5.7), (5.8) at several points. With derived variations and no constraint the scheme is variational in the
-    strict sense (symplectic); with one it is the discrete principle of Lagrange and d'Alembert, constrained in D at its
-    own points. Order 2 s, measured for s = 1, 2, 3 for either variation and quadrature. Relative equilibria are kept
-    with Hamel's variations, and lost with the derived ones from s = 2 on: delta q of degree s is not that of a turned
-    frame.   [HE] 5; Marsden & West (2001) 2.6.5; Hairer, Lubich & Wanner (2006) VI.6.2
+    With Hamel's variations at Gauss points it is `Gauss(s)` (docs/equations.md); with derived ones and no constraint it
+    is variational in the strict sense (symplectic), with one Lagrange and d'Alembert's discrete principle. The order,
+    2 s, is measured for s = 1, 2, 3. Relative equilibria are kept with Hamel's variations, and lost with derived ones
+    from s = 2 on: a delta q of degree s does not turn with the frame.   [HE] 5; Marsden & West (2001) 2.6.5
 
     >>> import discrete_hamel as dh
     >>> disk = dh.systems.RollingDisk()
@@ -81,19 +55,15 @@ class Galerkin(Scheme):
         if not callable(self.variation) and self.variation not in ("hamel", "derived"):
             raise InputError(f'variation is {self.variation!r}; it is "hamel", "derived" or a function.')
         if isinstance(self.quadrature, str):
-            if self.quadrature not in QUADRATURES:
-                raise InputError(f"quadrature is {self.quadrature!r}; it is one of {QUADRATURES} or a pair (c, b).")
+            if self.quadrature not in ("gauss", "lobatto"):
+                raise InputError(f'quadrature is {self.quadrature!r}; it is "gauss", "lobatto" or a pair (c, b).')
             return
         c, b = (tuple(float(x) for x in np.atleast_1d(part)) for part in self.quadrature)
         if len(c) != len(b) or abs(sum(b) - 1) > 1e-12 or min(c) < 0 or max(c) > 1:
             raise InputError(f"quadrature has {len(c)} points in [0, 1] and {len(b)} weights; as many, of sum 1.")
         object.__setattr__(self, "quadrature", (c, b))
 
-    @property
-    def ours(self) -> bool:
-        """Whether both parts are the library's, of which something is known."""
-        return isinstance(self.quadrature, str) and isinstance(self.variation, str)
-
+    ours = property(lambda self: isinstance(self.quadrature, str) and isinstance(self.variation, str))  # known
     order = property(lambda self: 2 * self.stages if self.ours else None)
     symmetric = property(lambda self: True if self.ours else None)
 
@@ -101,16 +71,15 @@ class Galerkin(Scheme):
     def conserves(self) -> tuple[str, ...]:  # type: ignore[override]
         if not self.ours:
             return ()
-        if self.variation == "hamel":
-            return Gauss.conserves if self.quadrature == "gauss" else ("constraint", "relative equilibria", MOMENTUM)
-        instance = CortesMartinez() if (self.stages, self.quadrature) == (1, "gauss") else None
-        return ("constraint", MOMENTUM) if instance is None else instance.conserves
+        if self.quadrature == "gauss" and (self.variation == "hamel" or self.stages == 1):
+            return Gauss.conserves if self.variation == "hamel" else CortesMartinez().conserves
+        steady = ("relative equilibria",) if self.variation == "hamel" else ()
+        return ("constraint", *steady, "angular momentum")
 
     def points(self) -> tuple[np.ndarray, np.ndarray]:
         """(c, b) of the quadrature."""
         if self.quadrature == "gauss":
-            x, w = legendre.leggauss(self.stages)
-            return (1 + x) / 2, w / 2
+            return gauss(self.stages)
         if self.quadrature == "lobatto":
             return lobatto(self.stages + 1)
         return tuple(np.asarray(part) for part in self.quadrature)  # type: ignore[return-value]
@@ -126,10 +95,8 @@ class Galerkin(Scheme):
 
     guess = Gauss.guess
 
-    # --- the polynomials: z has xi^D and q at the own points ---
-
     def _at_own(self, system: System, z: Array) -> tuple[Array, Array, Array]:
-        """q, xi (n components) and q' there, each (s, ...)."""
+        """q, xi (n components) and q' at the own points, where z has q and xi^D; each (s, ...)."""
         free, q = jnp.split(z.reshape(self.stages, -1), [system.rank], axis=1)
         xi = jax.vmap(lambda q, xi: full(system, q, xi))(q, free)
         return q, xi, jax.vmap(lambda q, xi: system.frame(q) @ xi)(q, xi)
@@ -143,7 +110,7 @@ class Galerkin(Scheme):
         if self.variation == "derived":
             return self._derived(system, state.q, h, q, (c, b), velocity)
         momentum, force = jax.vmap(lambda q, xi: self._varied(system, q, xi))(q, values @ xi)
-        weights = legendre.leggauss(self.stages)[1] / 2
+        _, weights = gauss(self.stages)
         tests = (polynomials(self.stages, np.ones(1))[1] - integrals) / weights  # phi_j(c_i), phi_j' = -l_j / w_j
         rows = h * ((b[:, None] * tests).T @ force) - (b[:, None] * values / weights).T @ momentum
         return jnp.concatenate([rows, h * (b @ force)[None]])[:, : system.rank]
@@ -154,9 +121,8 @@ class Galerkin(Scheme):
         along = system.frame(q).T @ slope + system.force(q, xi)
         if not callable(self.variation):
             return momentum, system.coadjoint(q, xi, momentum) + along
-        zero = jnp.zeros_like(xi)
-        change = lambda rate, eta: momentum @ self.variation(system, q, xi, eta, rate)  # noqa: E731
-        by_rate, by_eta = jax.grad(change, (0, 1))(zero, zero)
+        _, transpose = jax.vjp(lambda rate, eta: self.variation(system, q, xi, eta, rate), 0 * xi, 0 * xi)
+        by_rate, by_eta = transpose(momentum)
         return by_rate, by_eta + along
 
     def _derived(self, system: System, q0: Array, h: Array, q: Array, points: tuple, velocity: Array) -> Array:
@@ -166,27 +132,23 @@ class Galerkin(Scheme):
         at_nodes = q0[None] + h * (polynomials(self.stages, nodes)[1] @ velocity)
         v = polynomials(self.stages, c)[0] @ velocity
         values, slopes = through_nodes(self.stages, c)
-
         momentum, force = jax.vmap(lambda q, v: momentum_and_force(system, q, v))(q, v)
         covectors = h * ((b[:, None] * values).T @ force) + (b[:, None] * slopes).T @ momentum
         rows = jax.vmap(lambda q, covector: system.frame(q)[:, : system.rank].T @ covector)(at_nodes, covectors)
         return jnp.concatenate([rows[:-1], jnp.sum(rows, axis=0)[None]])
 
-    # --- the step ---
-
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         own = self._at_own(system, z)
-        _, integrals = polynomials(self.stages, (1 + legendre.leggauss(self.stages)[0]) / 2)
+        _, integrals = polynomials(self.stages, gauss(self.stages)[0])
         rows = self._balances(system, state, h, own)[:-1]
-        given = jnp.asarray(np.eye(self.stages)[0] if self.variation == "derived" else np.ones(self.stages))
+        given = np.eye(self.stages)[0] if self.variation == "derived" else np.ones(self.stages)  # eta(0) of the tests
         rows = -rows - given[:, None] * state.p[None]
         return jnp.concatenate([rows, own[0] - state.q[None] - h * (integrals @ own[2])], axis=1).ravel()
 
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
         own = self._at_own(system, z)
-        mean = jnp.asarray(legendre.leggauss(self.stages)[1] / 2)
-        xi = mean @ own[1]
-        gain = self._balances(system, state, h, own)[-1]
+        mean = jnp.asarray(gauss(self.stages)[1])
+        xi, gain = mean @ own[1], self._balances(system, state, h, own)[-1]
         return State(state.q + h * (mean @ own[2]), state.p + gain, xi[: system.rank]), xi
 
     equation = Gauss.equation

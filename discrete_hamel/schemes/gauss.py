@@ -2,37 +2,21 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
-from numpy.polynomial import legendre
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.hamel import balance, full, velocities
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.coefficients.quadratures import gauss, polynomials
 from discrete_hamel.schemes.scheme import Scheme, State
 
 MOST_STAGES = 12
 
 
-def polynomials(stages: int, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """l_j(t) and their integrals from 0 to t, each (len(t), stages), of the l_j that are 1 at the j-th Gauss point.
-
-    l_j = w_j sum_k (2k+1)/2 P_k(x_j) P_k, integrated term by term: the sum is over orthogonal polynomials, so no digits
-    cancel for any number of stages.
-    """
-    x, w = legendre.leggauss(stages)
-    own = (legendre.legvander(x, stages - 1) * w[:, None]).T  # own[k, j] = w_j P_k(x_j)
-    p = legendre.legvander(2 * np.asarray(t) - 1, stages)
-    integrals = np.empty((len(p), stages))  # of P_k from -1, times 2k + 1
-    integrals[:, 0] = 2 * np.asarray(t)
-    integrals[:, 1:] = p[:, 2:] - p[:, : stages - 1]
-    return p[:, :stages] * (2 * np.arange(stages) + 1) / 2 @ own, integrals @ own / 4
-
-
 def collocation(stages: int) -> tuple[Array, ...]:
     """(A, b, c) of Gauss collocation on [0, 1]."""
-    x, w = legendre.leggauss(stages)
-    return polynomials(stages, (1 + x) / 2)[1], w / 2, (1 + x) / 2  # type: ignore[return-value]
+    c, b = gauss(stages)
+    return polynomials(stages, c)[1], b, c  # type: ignore[return-value]
 
 
 class Gauss(Scheme):

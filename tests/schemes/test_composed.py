@@ -12,7 +12,7 @@ from checkers import STEP, keeps
 from problems import DISK, SLEIGH
 
 import discrete_hamel as dh
-from discrete_hamel.schemes import weights
+from discrete_hamel.schemes.coefficients import weights
 
 ALL = [
     *(family(order) for family in (weights.triple_jump, weights.suzuki) for order in (4, 6, 8)),

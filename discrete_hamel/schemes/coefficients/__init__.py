@@ -1,0 +1,1 @@
+"""The numbers of schemes: weights of compositions, points and polynomials of quadratures."""
