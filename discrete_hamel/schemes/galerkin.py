@@ -115,10 +115,10 @@ class Galerkin(Scheme):
     def _varied(self, system: System, q: Array, xi: Array) -> tuple[Array, Array]:
         """By eta' and by eta: the slopes of <dl, (Psi eta, delta xi)> + <f, eta>."""
         slope, momentum = jax.grad(system.lagrangian, (0, 1))(q, xi)
-        along = system.frame(q).T @ slope + system.force(q, xi)
-        if not callable(self.variation):
+        along, own = system.frame(q).T @ slope + system.force(q, xi), self.variation
+        if not callable(own):
             return momentum, system.coadjoint(q, xi, momentum) + along
-        _, transpose = jax.vjp(lambda rate, eta: self.variation(system, q, xi, eta, rate), 0 * xi, 0 * xi)
+        _, transpose = jax.vjp(lambda rate, eta: own(system, q, xi, eta, rate), 0 * xi, 0 * xi)
         return transpose(momentum)[0], transpose(momentum)[1] + along
 
     def _derived(self, system: System, q0: Array, h: Array, q: Array, points: tuple, velocity: Array) -> Array:
