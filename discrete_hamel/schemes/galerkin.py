@@ -19,12 +19,10 @@ from discrete_hamel.schemes.scheme import Scheme, State
 
 
 class Galerkin(Scheme):
-    """(P2) The principle (P) on polynomials: s^d = h sum_i b_i l(q(c_i), xi(c_i)) in each step, `stages` = s.
+    """(P2) The principle (P) on polynomials, for all eta(t) of degree s in D: s^d = h sum_i b_i l(q(c_i), xi(c_i)).
 
         xi(t) of degree s - 1, xi^U = b(q) and q' = Psi xi at its own points, the s points of Gauss; q(t) of degree s
         h sum_i b_i [<dl, (Psi eta, delta xi)> + <f, eta>](c_i) = -<p_k, eta(0)> + <p_{k+1}, eta(1)>
-
-    for all eta(t) of degree s with values in D, those inside the step being free: so its s equations are found.
 
     quadrature   "gauss": c_i are the own points; "lobatto": s + 1 points with both ends; or a pair (c, b), on [0, 1]
     variation    "hamel": delta xi = eta' + [xi, eta], (3.4) of [HE] at each c_i; "derived": delta q of degree s, Psi
@@ -91,7 +89,7 @@ class Galerkin(Scheme):
             need_independent(system, q, "Galerkin with derived variations")
         return Scheme.start(self, system, q, xi, h)
 
-    guess = Gauss.guess
+    guess, equation = Gauss.guess, Gauss.equation
 
     def _at_own(self, system: System, z: Array) -> tuple[Array, Array, Array]:
         """q, xi (n components) and q' at the own points, where z has q and xi^D; each (s, ...)."""
@@ -144,5 +142,3 @@ class Galerkin(Scheme):
         mean = jnp.asarray(gauss(self.stages)[1])
         xi, gain = mean @ own[1], self._balances(system, state, h, own)[-1]
         return State(state.q + h * (mean @ own[2]), state.p + gain, xi[: system.rank]), xi
-
-    equation = Gauss.equation
