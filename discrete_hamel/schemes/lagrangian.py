@@ -262,8 +262,8 @@ def refuse_dependent(system: System, q: Array, scheme: str) -> None:
         raise _undetermined_error(scheme, *psi.shape)
 
 
-def _undetermined_error(scheme: str, coordinates: int, n: int) -> ValueError:
-    return ValueError(
+def _undetermined_error(scheme: str, coordinates: int, n: int) -> InputError:
+    return InputError(
         f"{scheme} needs a Lagrangian L(q, qdot), and here qdot does not determine the quasi-velocities: the "
         f"{n} fields are dependent as vectors in {coordinates} coordinates and carry the bracket of an algebra "
         "(advected or reduced coordinates). Use DiscreteHamel, or the system in full coordinates."

@@ -80,5 +80,5 @@ def test_attitudes_stay_orthogonal_at_the_midpoint_only():
 )
 def test_refuses_coordinates_that_do_not_determine_the_velocity(system):
     start = system.sample()
-    with pytest.raises(ValueError, match=r"CortesMartinez needs a Lagrangian L\(q, qdot\).*Use DiscreteHamel"):
+    with pytest.raises(ValueError, match=r"^CortesMartinez needs a Lagrangian L\(q, qdot\).*Use DiscreteHamel"):
         dh.simulate(system, start["q"], start["xi"], h=0.1, steps=2, scheme=dh.CortesMartinez())
