@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from runs import go
@@ -184,3 +185,37 @@ def test_a_system_without_coordinates_has_a_store_too(tmp_path):
     longer = dh.simulate(body, [], [0.3, 0.8], h=0.01, steps=30, store=tmp_path / "run.zarr", resume=True)
     assert np.array_equal(dh.load(tmp_path / "run.zarr").p[:21], run.p)
     assert len(longer) == 31
+
+
+# --- stores of from_constraints, before its frames depended on the size of coordinates ---
+
+
+def skate(q):
+    return jnp.array([[0.0, -jnp.sin(q[0]), jnp.cos(q[0])]])
+
+
+def older(tmp_path, move):
+    """A store without the weights that older ones lack, its frame moved."""
+    system = dh.from_constraints(lambda q, v: 0.5 * (0.1 * v[0] ** 2 + v[1] ** 2 + v[2] ** 2), skate)
+    store = tmp_path / "old.zarr"
+    dh.simulate(system, q=[0.3, 0, 0], v=[2.0, np.cos(0.3), np.sin(0.3)], h=0.01, steps=20).save(store)
+
+    def age(manifest, _):
+        del manifest["system"]["leaves"]["weights"]
+        manifest["start"]["xi"][0] *= move
+
+    retold(store, age)
+    return store, system
+
+
+def test_an_older_store_opens_where_its_frame_is_the_same(tmp_path):
+    store, system = older(tmp_path, 1.0)
+    run = dh.load(store, system=system)
+    assert np.ptp(run.energy) < 1e-12
+    assert np.allclose(run.v[0], [2.0, np.cos(0.3), np.sin(0.3)])
+
+
+def test_an_older_store_in_another_frame_is_refused(tmp_path):
+    store, system = older(tmp_path, 1.01)
+    with pytest.raises(dh.InputError, match="frame of the system given is not the one"):
+        dh.load(store, system=system)

@@ -25,7 +25,7 @@ from discrete_hamel.runs.storage import files, requests
 from discrete_hamel.runs.storage.columns import Column
 from discrete_hamel.runs.storage.manifest import described, differences, versions
 from discrete_hamel.runs.storage.reading import METADATA, checksum, verified
-from discrete_hamel.runs.storage.told import Metadata
+from discrete_hamel.runs.storage.schema import Metadata
 
 if TYPE_CHECKING:
     from xarray import Dataset

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from discrete_hamel import schemes, systems
 from discrete_hamel._support.arrays import PathLike
@@ -14,11 +15,11 @@ from discrete_hamel._support.errors import InputError, InputTypeError, StoreDama
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.storage.layout import names
-from discrete_hamel.runs.storage.manifest import agreeing, described, rebuilt
+from discrete_hamel.runs.storage.manifest import WORKED_OUT, agreeing, described, rebuilt
 from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.recording import Recording, stored_trajectory
 from discrete_hamel.runs.storage.requests import place
-from discrete_hamel.runs.storage.told import Described, Manifest
+from discrete_hamel.runs.storage.schema import Described, Manifest
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 PIECE = 1 << 14  # rows that are copied at once
+SAME = 1e-12  # velocities that differ by less are of one frame
 
 
 def _xarray() -> ModuleType:
@@ -92,6 +94,8 @@ def load(path: PathLike, *, system: System | None = None, scheme: Scheme | None 
     told = contents.manifest
     start = jnp.asarray(told["start"]["q"], float), jnp.asarray(told["start"]["xi"], float)
     ready, rule = _made_by(told, system, scheme, start[0], path)
+    if WORKED_OUT & {*described(ready)["leaves"]} - {*told["system"]["leaves"]}:
+        _same_frame(contents, ready, *start)
     if rule is None:
         return stored_trajectory(contents, ready, None, None, None)
     h = jnp.asarray(told["h"], float)
@@ -104,6 +108,17 @@ def load(path: PathLike, *, system: System | None = None, scheme: Scheme | None 
     if like.p.shape != contents.columns["p"].shape:
         raise StoreDamaged(f"{path} is damaged: 'p' is {contents.columns['p'].shape} a row, not {like.p.shape}.")
     return stored_trajectory(contents, ready, rule, h, like)
+
+
+def _same_frame(contents: Contents, system: System, q: jax.Array, xi: jax.Array) -> None:
+    """Refuse a system in whose frame the xi of the store are other velocities than the v that it holds."""
+    stored = np.asarray(contents.arrays["v"][:1])[0]
+    found = np.asarray(system.velocity(q, xi))
+    if found.shape == stored.shape and np.max(np.abs(found - stored), initial=0.0) > SAME * np.max(np.abs(stored)):
+        raise InputError(
+            f"the frame of the system given is not the one of {contents.path}: its xi at the start, {xi}, are the "
+            f"velocities {stored} there and {found} here."
+        )
 
 
 def _whole(described_as: Described, catalogue: ModuleType, path: PathLike) -> Any:

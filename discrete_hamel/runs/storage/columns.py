@@ -14,7 +14,7 @@ from jax import Array
 
 from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel.runs.storage import files
-from discrete_hamel.runs.storage.told import Metadata
+from discrete_hamel.runs.storage.schema import Metadata
 
 NAME = re.compile(r"[^\W.][^/\\\x00-\x1f]*")  # no way out of the store, and nothing hidden
 MISSING = {"f": "NaN"}  # what others show where a chunk is missing; for whole numbers xarray would take it as a mark

@@ -9,7 +9,7 @@ from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel.runs.storage import files, validation
 from discrete_hamel.runs.storage.columns import Column, StoredArray, column_of, named
 from discrete_hamel.runs.storage.manifest import FORMAT
-from discrete_hamel.runs.storage.told import Metadata
+from discrete_hamel.runs.storage.schema import Metadata
 
 METADATA = ".zmetadata"  # of all arrays in one file (xarray reads it first): its replacement finishes a checkpoint
 NOT_OURS = "is a Zarr store, but not one that discrete_hamel wrote: it lacks its manifest."

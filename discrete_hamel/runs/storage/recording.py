@@ -19,8 +19,8 @@ from discrete_hamel.runs.storage.manifest import differences, manifest, restored
 from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.record import Point, Stopped
 from discrete_hamel.runs.storage.requests import place, spacing
+from discrete_hamel.runs.storage.schema import Manifest
 from discrete_hamel.runs.storage.tables import Table
-from discrete_hamel.runs.storage.told import Manifest
 from discrete_hamel.runs.storage.writing import Growing
 from discrete_hamel.runs.trajectory import RunReport, Trajectory
 from discrete_hamel.schemes.scheme import Scheme, State

@@ -13,8 +13,8 @@ from discrete_hamel.runs.storage import files
 from discrete_hamel.runs.storage.columns import Column
 from discrete_hamel.runs.storage.lock import Lock
 from discrete_hamel.runs.storage.reading import METADATA, Contents, checksum
+from discrete_hamel.runs.storage.schema import Metadata
 from discrete_hamel.runs.storage.tables import Table
-from discrete_hamel.runs.storage.told import Metadata
 
 
 class Growing:
