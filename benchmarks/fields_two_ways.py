@@ -10,7 +10,7 @@ from discrete_hamel import fields
 
 OWN = {
     "String": fields.TridiagonalTension(),
-    "ConstrainedString": fields.LinkByLink(),
+    "SleighWithString": fields.LinkByLink(),
     "SphereField": fields.NeighbourHamel(),
     "Beam": fields.NeighbourHamel(),
 }
