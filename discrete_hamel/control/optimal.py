@@ -81,7 +81,7 @@ def optimal_control(
     """
     scheme = checks.canonical(DiscreteHamel() if scheme is None else scheme)
     u, h = _inputs(u), checks.step_size(h)
-    if type(scheme).step is not Scheme.step:
+    if type(scheme).step is not Scheme.step or scheme.explicit:
         raise InputError(
             f"a step of {type(scheme).__name__} is not one solve, so its equations are no constraints of a plan; "
             "use DiscreteHamel, Gauss or another scheme of one solve a step."

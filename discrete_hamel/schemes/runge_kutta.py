@@ -4,9 +4,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.mechanics.hamel import balance, full, vector_field
-from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Interval, Scheme, State
+from discrete_hamel.schemes.scheme import Scheme, State
 
 
 class RungeKutta4(Scheme):
@@ -20,6 +19,8 @@ class RungeKutta4(Scheme):
     conserves = ("constraint", "relative equilibria")
     reference = "Kutta (1901); Hairer, Norsett & Wanner, Solving ODEs I, Table II.1.2"
     frameless = True
+    explicit = True
+    nodal = True
 
     def guess(self, system: System, state: State, h: Array) -> Array:
         """The result itself, (xi^D, q_{k+1}, mean xi)."""
@@ -48,12 +49,3 @@ class RungeKutta4(Scheme):
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
         xi, q, mean = jnp.split(z, [system.rank, system.rank + len(state.q)])
         return State(q, balance(system, q, xi)[0], xi), mean
-
-    def step(self, system: System, state: State, h: Array) -> tuple[State, Interval]:
-        """Nothing to solve."""
-        z = self.guess(system, state, h)
-        state, xi = self.advance(system, state, h, z)
-        return state, Interval(xi, Report(jnp.all(jnp.isfinite(z)), jnp.asarray(0), jnp.zeros((), z.dtype)))
-
-    def velocity(self, system: System, state: State) -> Array:
-        return full(system, state.q, state.xi)

@@ -90,6 +90,7 @@ class Scheme(Pytree, Generic[Moving, Held]):
     reference: ClassVar[str] = ""
     frameless: ClassVar[bool] = False  # it takes systems that have no frame, qdot = psi(q, z)
     nodal: ClassVar[bool] = False  # state.xi is the velocity at the node, which need not be found from p
+    explicit: ClassVar[bool] = False  # the guess is the root: nothing is solved
     at_nodes: ClassVar[bool] = False  # it uses the fields at nodes only, which may degenerate between them
     negligible: ClassVar[float] = NEGLIGIBLE  # what Newton may leave out of a step, in units of round-off
     point: ClassVar[float] = 0.5  # where on the chord from q_k to q_{k+1} an interval's equations and xi are those of
@@ -124,7 +125,9 @@ class Scheme(Pytree, Generic[Moving, Held]):
     def step(self, system: Moving, state: Held, h: Array) -> tuple[Held, Interval]:
         """One step: the root of `residual`, found by Newton's method from `guess`, and what `advance` makes of it."""
         equations, guess = partial(self.residual, system, state, h), self.guess(system, state, h)
-        z, report = root(equations, guess, self.negligible, self.beside(state))
+        z, report = guess, Report(jnp.all(jnp.isfinite(guess)), jnp.asarray(0), jnp.zeros((), guess.dtype))
+        if not self.explicit:
+            z, report = root(equations, guess, self.negligible, self.beside(state))
         state, xi = self.advance(system, state, h, z)
         return state, Interval(xi, report)
 

@@ -185,10 +185,26 @@ def test_composed_steps_go_by_lanes(order):
             assert np.abs(runs[name].values[k] - expected).max() < 1e-13 * np.abs(expected).max()
 
 
+class Own(dh.DiscreteHamel):
+    """What it does in a step could be anything."""
+
+    def step(self, system, state, h):
+        return super().step(system, state, h)
+
+
 def test_what_lanes_cannot_take_goes_by_the_plain_path_and_the_reason_is_told():
-    scheme, word = dh.RungeKutta4(), "steps in a way of its own"
+    scheme, word = Own(), "steps in a way of its own"
     runs = ensemble(SLEIGH.system, SLEIGH.q, np.outer([1.0, 1.1], SLEIGH.xi), h=0.05, steps=6, scheme=scheme)
     assert runs.attrs["path"] == "plain"
     assert word in runs.attrs["path_reason"]
     run = dh.simulate(SLEIGH.system, SLEIGH.q, np.multiply(1.1, SLEIGH.xi), h=0.05, steps=6, scheme=scheme)
     assert np.abs(runs.q.values[1, 0] - run.q[-1]).max() < 1e-13
+
+
+def test_explicit_schemes_go_side_by_side():
+    xi = np.outer([1.0, 1.1, 1.2], SLEIGH.xi)
+    runs = ensemble(SLEIGH.system, SLEIGH.q, xi, h=0.05, steps=6, scheme=dh.RungeKutta4())
+    assert runs.attrs["path"] == "lanes"
+    for k in range(3):
+        run = dh.simulate(SLEIGH.system, SLEIGH.q, xi[k], h=0.05, steps=6, scheme=dh.RungeKutta4(), compiled=False)
+        assert np.abs(runs.q.values[k, 0] - run.q[-1]).max() < 1e-13

@@ -1,5 +1,6 @@
 """The classical Runge-Kutta method: explicit, and what it does not keep."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from checkers import STEP
 from problems import DISK, PENDULUM, SLEIGH
 
 import discrete_hamel as dh
+from discrete_hamel.mechanics.hamel import full, vector_field
 
 
 def test_step_of_the_sleigh_is_the_classical_tableau_on_qs_6_1():
@@ -56,3 +58,47 @@ def test_solves_nothing_and_says_where_it_leaves_the_domain():
     )
     with pytest.raises(dh.NewtonFailed, match="not finite"):
         dh.simulate(hill, [0.9], [1.0], h=0.2, steps=10, scheme=dh.RungeKutta4())
+
+
+class Euler(dh.RungeKutta4):
+    """Another explicit scheme, of a user: its guess is the next state."""
+
+    order = 1
+
+    def guess(self, system, state, h):
+        slope, acceleration = vector_field(system, state.q, state.xi)
+        xi = full(system, state.q, state.xi)
+        return jnp.concatenate([state.xi + h * acceleration[: system.rank], state.q + h * slope, xi])
+
+
+@pytest.mark.parametrize("scheme", [dh.RungeKutta4(), Euler()], ids=repr)
+@pytest.mark.parametrize("problem", [SLEIGH, DISK, PENDULUM], ids=["sleigh", "disk", "pendulum"])
+def test_compiled_it_has_the_numbers_of_the_plain_path(problem, scheme):
+    ours, plain = (problem.run(20, h=0.05, scheme=scheme, compiled=compiled) for compiled in (True, False))
+    assert (ours.report.path, plain.report.path) == ("compiled", "plain")
+    for name in ("q", "p", "xi", "xi_mid"):
+        a, b = getattr(ours, name), getattr(plain, name)
+        assert np.max(np.abs(a - b)) < 1e-13 * max(1.0, np.max(np.abs(b)))
+
+
+def test_its_compiled_derivatives_are_those_of_the_plain_path():
+    def end(xi, compiled):
+        run = dh.simulate(SLEIGH.system, SLEIGH.q, xi, h=0.05, steps=4, scheme=dh.RungeKutta4(), compiled=compiled)
+        return run.q[-1] @ jnp.arange(1.0, 4.0)
+
+    xi = jnp.asarray(SLEIGH.xi)
+    ours, plain = (jax.grad(end)(xi, compiled) for compiled in (True, False))
+    assert np.allclose(ours, plain, rtol=1e-11)
+    assert np.allclose(jax.jvp(lambda x: end(x, True), (xi,), (xi,))[1], plain @ xi, rtol=1e-11)
+    eps = 1e-5
+    slopes = [(end(xi + eps * e, False) - end(xi - eps * e, False)) / (2 * eps) for e in np.eye(len(xi))]
+    assert np.allclose(ours, slopes, rtol=1e-6, atol=1e-7)
+
+
+def test_it_makes_no_plan_of_optimal_control():
+    """Its state at a node is (q, xi), and p follows."""
+    with pytest.raises(ValueError, match="not one solve"):
+        dh.optimal_control(
+            lambda u: SLEIGH.system, SLEIGH.q, SLEIGH.xi, u=jnp.zeros((4, 1)), h=0.1, scheme=dh.RungeKutta4(),
+            goal=lambda q, p: p, cost=lambda q, xi, u: u @ u,
+        )  # fmt: skip

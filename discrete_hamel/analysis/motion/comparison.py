@@ -139,8 +139,8 @@ def compare(
     others as many steps to t_end as cost the same time. A scheme that refuses or fails is a row with its reason.
     `schemes` may be a dict, whose keys then name the rows. `progress=False` silences the line that counts them.
 
-    Most schemes have a compiled step, hundreds of times as fast as the plain path, which RungeKutta4, Leapfrog and
-    varying steps take: the table says which ran. `compiled=False` takes the plain one for all, so that costs compare.
+    Most schemes have a compiled step, hundreds of times as fast as the plain path, which varying steps take: the table
+    says which ran. `compiled=False` takes the plain one for all, so that costs compare.
 
     >>> import discrete_hamel as dh
     >>> found = dh.compare(dh.systems.ChaplyginSleigh(), [0.1, 0, 0], [1.5, -0.3], h=0.05, t_end=1.0,
