@@ -27,7 +27,9 @@ test: $(READY)  ## all tests and the examples in docstrings and README (PYTEST="
 	$(BIN)/python -m pytest $(PYTEST)
 
 docs: $(READY)  ## the documentation site: docs/_build/html/index.html; a link that leads nowhere is an error
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/how_to docs/site discrete_hamel paper_figures
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/site/tidy.py docs/_build/html
 
 coverage: $(READY)  ## which lines the tests run; the percentage ends the output
 	$(BIN)/python -m pytest $(PYTEST) --cov --cov-report=term:skip-covered

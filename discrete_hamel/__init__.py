@@ -85,8 +85,9 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     "what can go wrong": {
         "_support.errors": (
             "InputError", "RunFailed", "NewtonFailed", "FrameDegenerates", "SingularState", "RunInterrupted",
-            "ContactLost", "StoreFailed", "StoreBusy", "StoreDamaged",
+            "ContactLost", "SinglePrecision", "StoreFailed", "StoreBusy", "StoreDamaged",
         ),
+        "compiler.step.verification": ("CompiledStepDiffers",),
     },
 }  # fmt: skip
 MODULES = {

@@ -9,6 +9,7 @@ from discrete_hamel._support.errors import (
     NewtonFailed,
     RunFailed,
     RunInterrupted,
+    SinglePrecision,
     SingularState,
     StoreBusy,
     StoreDamaged,
@@ -58,6 +59,7 @@ from discrete_hamel.analysis.motion.properties import properties
 from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.vakonomic import vakonomic, vakonomic_between
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
+from discrete_hamel.compiler.step.verification import CompiledStepDiffers
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
 from discrete_hamel.drawing import plots
@@ -226,9 +228,11 @@ __all__ = [
     "SingularState",
     "RunInterrupted",
     "ContactLost",
+    "SinglePrecision",
     "StoreFailed",
     "StoreBusy",
     "StoreDamaged",
+    "CompiledStepDiffers",
     "systems",
     "mechanisms",
     "groups",

@@ -14,7 +14,7 @@ generate.main()
 project = "discrete_hamel"
 author = "the discrete_hamel developers"
 release = version = discrete_hamel.__version__
-extensions = ["myst_nb", "sphinx_copybutton"]
+extensions = ["myst_nb", "sphinx_copybutton", "transforms"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # tests/test_notebooks.py runs them; the site shows the outputs that are kept
@@ -23,8 +23,11 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 html_theme = "furo"
 html_title = f"discrete_hamel {release}"
 html_static_path = ["site/static"]
+html_extra_path = ["generated/films"]  # films/ and gallery/, at the site's root
 html_css_files = ["site.css"]
+html_js_files = ["film.js", "sleigh.js"]
 html_theme_options = {"navigation_with_keys": True}
 html_show_copyright = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+pygments_dark_style = "github-dark"

@@ -19,11 +19,17 @@ import discrete_hamel as dh
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(dh.__file__).parent
 DOCS = ROOT / "docs"
-PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
+HOW_TO = sorted(page.stem for page in (DOCS / "how_to").glob("*.md"))
+PAGES = [*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("how_to/*.md")), ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
-@pytest.mark.parametrize("page", ["add_a_system", "add_a_scheme", "mechanisms"])
+def pages_with_programs():
+    how_to = [f"how_to/{page}" for page in HOW_TO if "```python" in (DOCS / "how_to" / f"{page}.md").read_text()]
+    return ["add_a_system", "add_a_scheme", "mechanisms", "theory", *how_to]
+
+
+@pytest.mark.parametrize("page", pages_with_programs())
 def test_the_programs_of_a_page_print_what_it_shows(page):
     codes, expected = zip(*blocks((DOCS / f"{page}.md").read_text()), strict=True)
     assert any(expected)
@@ -173,7 +179,7 @@ def test_files_that_a_page_names_are_there(page):
     text = page.read_text()
     names = re.findall(r"`([\w./-]+/[\w./-]*|[\w/-]+\.(?:py|md|toml|cff))`", text)
     names += [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
-    names = [name for name in names if not name.startswith("generated/")]  # `make docs` makes these, and follows links
+    names = [name for name in names if "generated/" not in name]  # `make docs` makes these, and follows links
     for name in names:
         places = (ROOT, PACKAGE, page.parent, ROOT / "benchmarks", *PACKAGE.glob("*/"))
         assert any((place / name).exists() for place in places), f"{page.name} names {name}"

@@ -4,35 +4,89 @@ import inspect
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import discrete_hamel as dh
+from discrete_hamel._support import errors
 from discrete_hamel.cli.names import catalogue
+from discrete_hamel.testing.verdicts import AxiomFailed
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "site"))
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "site"))
 
+import gallery
+import generate
+import interactive
+import motions
+import reference
+import tidy
 from docstrings import page_of
 
-generate = pytest.importorskip("generate", exc_type=ImportError)
+NAMES = [name for name in dh.__all__ if name not in dh.MODULES]
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """What is written for the reference and the catalogue, by name of the page."""
+    """What is written, by name of the page; the films that need runs are left out."""
     place = tmp_path_factory.mktemp("generated")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(generate, "OUT", place)
+        patch.setattr(generate, "films", lambda: None)
         generate.main()
     return {str(path.relative_to(place)): path.read_text() for path in place.rglob("*.md")}
 
 
-@pytest.mark.parametrize("name", [name for name in dh.__all__ if name not in dh.MODULES])
+@pytest.fixture(scope="module")
+def used():
+    return reference.mentions(generate.readable(), NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_public_name_has_an_entry_with_what_it_says(name, pages):
     (page,) = [text for text in pages.values() if f"## dh.{name}\n" in text]
     entry = page.partition(f"## dh.{name}\n")[2].partition("\n## ")[0]
+    thing = getattr(dh, name)
     assert len(entry) > 60
-    if ">>>" in (inspect.getdoc(getattr(dh, name)) or ""):
+    if ">>>" in (inspect.getdoc(thing) or ""):
         assert "highlight-pycon" in entry
+    if inspect.isfunction(thing):
+        shown = entry.replace("<code>*", "<code>").replace("<code>*", "<code>")
+        assert all(f"<code>{p}" in shown for p in inspect.signature(thing).parameters)
+        assert "Returns</span>" in entry
+    assert "See also" in entry
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_name_stands_on_a_page_beside_its_entry(name, used):
+    assert used[name], f"name it in docs/questions.md, or on another page: dh.{name}"
+
+
+def test_every_argument_is_explained():
+    unsaid = {name: reference.unexplained(getattr(dh, name)) for name in NAMES if inspect.isfunction(getattr(dh, name))}
+    assert not {name: found for name, found in unsaid.items() if found}, "say them in docs/site/arguments.py"
+
+
+def test_what_a_call_raises_is_found_in_what_it_calls():
+    assert {"InputError", "RunInterrupted"} <= reference.raised(dh.simulate)
+    assert "NewtonFailed" not in reference.raised(dh.energy)
+
+
+def test_every_error_and_warning_names_its_place_on_the_page():
+    headings = {line[3:].lower() for line in (ROOT / "docs/errors.md").read_text().splitlines() if line[:3] == "## "}
+    here = [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, errors.Explained)]
+    kinds = {*here, dh.CompiledStepDiffers, AxiomFailed} - {errors.Explained}
+    assert len(kinds) >= 14
+    for kind in kinds:
+        assert kind.page == f"errors.html#{kind.__name__.lower()}"
+        assert kind.__name__.lower() in headings
+        if issubclass(kind, Warning):
+            assert str(kind("words")) == f"words ({kind.page})"
+        else:
+            assert str(kind("words")) == "words"
+            assert kind("words").__notes__ == [f"More in the documentation: {kind.page}"]
+    raised = [getattr(dh, name) for name in reference.WRONG]
+    assert set(raised) <= kinds, "a public error has no page"
 
 
 def test_every_system_has_a_page_with_its_parameters(pages):
@@ -42,6 +96,50 @@ def test_every_system_has_a_page_with_its_parameters(pages):
         page = pages[f"catalogue/{name}.md"]
         assert all(field in page for field in inspect.signature(kind).parameters)
         assert f"discrete-hamel run {name}" in page
+
+
+@pytest.mark.parametrize("name", ["ChaplyginSleigh", "RollingDisk"])
+def test_a_film_shows_the_sample_motion(name):
+    kept, again = motions.kept(name), motions.run(name)
+    np.testing.assert_allclose(kept.q, again["q"], rtol=0, atol=2e-3 * np.abs(kept.q).max())
+    np.testing.assert_array_equal(kept.t, again["t"])
+
+
+def test_all_that_can_be_drawn_has_a_film():
+    without = {name for name in catalogue() if motions.kept(name) is None}
+    assert without <= {"EulerPoincare", "EulerPoincareSuslov", "ReducedSuslov"}, without
+
+
+def test_the_gallery_has_all_figures_and_their_claims():
+    known = gallery.claims()
+    assert tuple(known) == gallery.FIGURES
+    for name, about in known.items():
+        assert (gallery.FOLDER / f"{name}.webp").stat().st_size > 1000
+        assert about["claims"]
+        assert all(holds for _, holds in about["claims"]), name
+
+
+def test_the_sleigh_of_the_page_ends_as_its_closed_form(monkeypatch):
+    """omega = 0 and v = sign(a) sqrt(v0^2 + (J + m a^2) / m omega0^2) at the end, where it has come to it."""
+    monkeypatch.setattr(interactive, "OFFSETS", (-0.4, 0.4))
+    monkeypatch.setattr(interactive, "TURNS", (1.5,))
+    behind, front = interactive.sleighs()["runs"]
+    speed = np.sqrt(1 + (0.7 + 0.16) * 1.5**2)
+    np.testing.assert_allclose(front["end"], [0, speed], atol=2e-3)
+    np.testing.assert_allclose(behind["end"], [0, -speed], atol=2e-3)
+    assert front["energy"] < 1e-13
+
+
+def test_tidy_finds_what_is_wrong(tmp_path):
+    good = '<html lang="en"><h1>A</h1><a href="b.html#there">b</a></html>'
+    (tmp_path / "index.html").write_text(good)
+    (tmp_path / "b.html").write_text('<html lang="en"><h1 id="there">B</h1></html>')
+    assert list(tidy.wrong(tmp_path)) == []
+    (tmp_path / "b.html").write_text('<html lang="en"><h1>B</h1><img src="x.png"><a href="#no">c</a></html>')
+    (tmp_path / "c.html").write_text('<html lang="en"><h1>C</h1><script src="https://x.y/z.js"></script></html>')
+    found = "\n".join(tidy.wrong(tmp_path))
+    for fault in ("without words", "x.png leads nowhere", "no such place", "no page leads to it", "from the network"):
+        assert fault in found
 
 
 def test_what_is_written_in_plain_letters_is_typeset_and_code_is_not():
@@ -54,5 +152,5 @@ def test_what_is_written_in_plain_letters_is_typeset_and_code_is_not():
 
 
 def test_signatures_name_types_shortly():
-    assert "discrete_hamel." not in generate.signature(dh.simulate)
-    assert "System" in generate.signature(dh.simulate)
+    assert "discrete_hamel." not in reference.signature(dh.simulate)
+    assert "System" in reference.signature(dh.simulate)

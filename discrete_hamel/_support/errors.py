@@ -2,8 +2,25 @@
 
 from typing import Any
 
+PAGE = "errors.html"  # of the documentation: docs/errors.md has a heading for each class
 
-class InputError(ValueError):
+
+class Explained(BaseException):
+    """What has its place on the page of errors, `page`: a traceback ends with it, and so do the words of a warning."""
+
+    page: str
+
+    def __init_subclass__(cls) -> None:
+        cls.page = f"{PAGE}#{cls.__name__.lower()}"
+
+    def __init__(self, message: str, trajectory: Any = None) -> None:
+        warning = isinstance(self, Warning)
+        super().__init__(f"{message} ({self.page})" if warning else message)
+        self.add_note(f"More in the documentation: {self.page}")
+        self.trajectory = trajectory
+
+
+class InputError(Explained, ValueError):
     """What was given cannot be used: the message says what, where, how far off, and what to do. It reaches the user as
     it is, also out of a system's own `check`, where any other exception is reported as a fault of that function."""
 
@@ -12,12 +29,8 @@ class InputTypeError(InputError, TypeError):
     """The same of a thing of the wrong kind."""
 
 
-class RunFailed(RuntimeError):
+class RunFailed(Explained, RuntimeError):
     """A run that stopped early; `.trajectory` holds all that was computed before."""
-
-    def __init__(self, message: str, trajectory: Any = None) -> None:
-        super().__init__(message)
-        self.trajectory = trajectory
 
 
 class NewtonFailed(RunFailed):
@@ -36,25 +49,25 @@ class FrameDegenerates(RunFailed):
 PHYSICAL = (NewtonFailed, SingularState, FrameDegenerates)
 
 
-class ContactLost(UserWarning):
+class ContactLost(Explained, UserWarning):
     """A body on a surface whose contact would have to pull: a real one leaves, the computed one is held."""
+
+
+class SinglePrecision(Explained, UserWarning):
+    """A run in single precision, because 64-bit JAX is off: what is exact to round-off holds to about 1e-7."""
 
 
 class StoreFailed(RunFailed):
     """A run whose store could not be written any more, as on a full disk; it holds all up to its last checkpoint."""
 
 
-class StoreBusy(OSError):
+class StoreBusy(Explained, OSError):
     """A store that another process is writing."""
 
 
-class StoreDamaged(ValueError):
+class StoreDamaged(Explained, ValueError):
     """A file of a store that is missing, altered or no file; the message names it, and the rest can be read."""
 
 
-class RunInterrupted(KeyboardInterrupt):
+class RunInterrupted(Explained, KeyboardInterrupt):
     """Ctrl-C during a run; `.trajectory` holds all that was computed before."""
-
-    def __init__(self, message: str, trajectory: Any = None) -> None:
-        super().__init__(message)
-        self.trajectory = trajectory

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
-from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
+from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError, SinglePrecision
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
@@ -132,5 +132,6 @@ def _warn_of_float32(h: Array) -> None:
         warnings.warn(
             f"64-bit JAX is off, so this run is in {h.dtype}: invariants will hold to about 1e-7 only. "
             "Unset JAX_ENABLE_X64 or set it to 1 before importing discrete_hamel.",
+            SinglePrecision,
             stacklevel=3,
         )

@@ -8,10 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 from jax.typing import ArrayLike
 
+from discrete_hamel._support.errors import Explained
+
 EXAMPLES = 25
 
 
-class AxiomFailed(AssertionError):
+class AxiomFailed(Explained, AssertionError):
     """Which axiom fails, by how much, at which state, and what to look at."""
 
 

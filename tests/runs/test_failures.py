@@ -301,10 +301,12 @@ def test_a_refusal_is_told_from_a_fault_by_its_class_not_by_its_words():
         with explained("its check"):
             raise kind("radius is -1.")
 
-    with pytest.raises(dh.InputError, match=r"^radius is -1\.$"):
+    with pytest.raises(dh.InputError) as refusal:
         refuse(dh.InputError)
-    with pytest.raises(dh.InputError, match=r"^its check cannot be evaluated: ValueError: radius is -1\.$"):
+    assert str(refusal.value) == "radius is -1."
+    with pytest.raises(dh.InputError) as fault:
         refuse(ValueError)
+    assert str(fault.value) == "its check cannot be evaluated: ValueError: radius is -1."
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.errors import Explained
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
@@ -31,6 +32,11 @@ from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
+
+
+class CompiledStepDiffers(Explained, RuntimeWarning):
+    """A compiled step that is not the plain one: it is not used, and the run is right and slower."""
+
 
 STEPS = 3
 NUMBERS: dict[str, Callable] = {
@@ -183,7 +189,7 @@ def refused(system: System, scheme: Scheme, unlike: str) -> str:
     warnings.warn(
         f"{type(system).__name__} with {type(scheme).__name__}: {reason}. The run takes the plain path, which is right "
         "and slower; please report this.",
-        RuntimeWarning,
+        CompiledStepDiffers,
         stacklevel=2,
     )
     return reason

@@ -1,0 +1,104 @@
+"""The catalogue: a page a system, with its picture and film, equations, coordinates, parameters, and what it keeps."""
+
+import html
+import inspect
+from pathlib import Path
+
+import films
+import motions
+from docstrings import page_of, prose
+
+import discrete_hamel as dh
+from discrete_hamel.cli import values as calls
+from discrete_hamel.cli.systems import sample_of
+from discrete_hamel.systems._blocks import units
+
+KEPT = {
+    "exact": "to round-off, by the default scheme",
+    "bounded": "without drift, by the default scheme",
+    "continuous": "by the motion; of schemes nothing is claimed",
+}
+
+
+def page(name: str, kind: type[dh.System], folder: Path) -> str:
+    """The page of a system in HTML; its film is written into `folder`."""
+    try:
+        system: dh.System | None = kind()
+    except TypeError:
+        system = None
+    parts = [_film(name, folder), f'<div class="about">{page_of(inspect.getdoc(kind) or "", {})}</div>']
+    if system is not None:
+        parts += [_quantities(system), _invariants(system), _symmetries(system)]
+    parts += [_parameters(kind, system), _sample(system)]
+    return "\n".join(part for part in parts if part)
+
+
+def words(name: str) -> str:
+    """What its picture shows, for who does not see it."""
+    return f"{name}: the body at the end of its sample motion, with the traces that lead there"
+
+
+def _film(name: str, folder: Path) -> str:
+    motion = motions.kept(name)
+    if motion is None:
+        return "<p>It has no place in space to be drawn at: it is reduced, or moves in its velocities alone.</p>"
+    films.write(folder, name, [films.film(motion)], words(name))
+    return films.figure(name, "../../", words(name))
+
+
+def _quantities(system: dh.System) -> str:
+    rows = [
+        f"<dt>{label}</dt><dd>{', '.join(html.escape(units.titled(system.units, n)) for n in names) or 'none'}</dd>"
+        for label, names in (
+            ("Coordinates q", system.coordinates),
+            (f"Quasi-velocities xi, the first {system.rank} free", system.velocities),
+        )
+    ]
+    return f"<dl>{''.join(rows)}</dl>"
+
+
+def _invariants(system: dh.System) -> str:
+    found = system.invariants()
+    rows = [
+        f"<tr><th scope='row'>{html.escape(units.titled(system.units, name))}</th>"
+        f"<td>{kept.kept}: {KEPT.get(kept.kept, '')}</td></tr>"
+        for name, kept in found.items()
+    ]
+    if not rows:
+        return "<p>No invariant is known.</p>"
+    head = "<thead><tr><th scope='col'>invariant</th><th scope='col'>kept</th></tr></thead>"
+    return f"<table>{head}<tbody>{''.join(rows)}</tbody></table>"
+
+
+def _symmetries(system: dh.System) -> str:
+    found = system.symmetries()
+    return f"<p>Symmetries: {html.escape(', '.join(map(str, found)))}.</p>" if found else ""
+
+
+def _parameters(kind: type[dh.System], system: dh.System | None) -> str:
+    rows = []
+    for name, parameter in inspect.signature(kind).parameters.items():
+        none = parameter.default is parameter.empty
+        default = "" if none else calls.plain(getattr(system, name, parameter.default))
+        pure = callable(parameter.default) or isinstance(parameter.default, bool)
+        unit = "" if pure else units.in_print(units.unit(kind.units, name))
+        rows.append(
+            f"<tr><th scope='row'><code>{name}</code></th><td>{html.escape(str(default))}</td>"
+            f"<td>{html.escape(unit)}</td></tr>"
+        )
+    if not rows:
+        return ""
+    heads = "".join(f"<th scope='col'>{head}</th>" for head in ("parameter", "default", "unit"))
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _sample(system: dh.System | None) -> str:
+    sample = ", ".join(f"{name} = {calls.plain(value)}" for name, value in sample_of(system).items())
+    return f"<p>Sample motion: <code>{html.escape(sample)}</code></p>" if sample else ""
+
+
+def card(name: str, kind: type[dh.System]) -> str:
+    """The system on the catalogue's first page."""
+    first = prose((inspect.getdoc(kind) or "").partition("\n")[0], {})
+    picture = f'<img src="../../films/{name}.svg" alt="" loading="lazy">' if motions.kept(name) else ""
+    return f'<a class="card" href="{name}.html">{picture}<strong>{name}</strong><span>{first}</span></a>'

@@ -1,0 +1,74 @@
+"""What Sphinx does to the pages that people write: names of the library become links, formulas are typeset.
+
+A formula is what is indented without being code, and what stands in a sentence as the figures' captions write it; a
+name is what stands in backticks as dh.NAME. So the pages read well as plain text too.
+"""
+
+import re
+from typing import Any
+
+import generate
+from docstrings import page_of
+from docutils import nodes
+
+from paper_figures.mathematics import typeset
+
+TYPESET = (
+    "theory",
+    "equations",
+    "promises",
+    "notation",
+    "glossary",
+    "index",
+)  # pages whose formulas are in plain letters
+NAME = re.compile(r"(?:dh|discrete_hamel)\.((?:\w+\.)?\w+)\b")
+ADDRESSES = generate.addresses("generated/reference/")
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("doctree-resolved", _resolved)
+
+
+def _resolved(app: Any, tree: nodes.document, page: str) -> None:
+    for literal in list(tree.findall(nodes.literal)):
+        _linked(app, literal, page)
+    if page in TYPESET:
+        for block in list(tree.findall(nodes.literal_block)):
+            if block.get("language", "default") in ("default", "none", ""):
+                text = "\n".join("    " + line for line in block.astext().splitlines())
+                _replace(block, page_of("x\n\n" + text, {}).partition("</p>")[2])
+        for text in [t for t in tree.findall(nodes.Text) if _prose(t)]:
+            made = typeset(str(text))
+            if "<math" in made:
+                _replace(text, made)
+
+
+def _linked(app: Any, literal: nodes.literal, page: str) -> None:
+    found = NAME.match(literal.astext())
+    if not found or any(isinstance(above, nodes.reference | nodes.title) for above in _above(literal)):
+        return
+    address = ADDRESSES.get(found[1]) or ADDRESSES.get(found[1].partition(".")[0])
+    if address:
+        document, _, anchor = address.partition("#")
+        uri = app.builder.get_relative_uri(page, document.removesuffix(".html"))
+        reference = nodes.reference("", "", internal=True, refuri=f"{uri}#{anchor}")
+        literal.replace_self(reference)
+        reference += literal
+
+
+def _replace(old: nodes.Node, html: str) -> None:
+    old.parent.replace(old, nodes.raw("", html, format="html"))
+
+
+def _prose(text: nodes.Text) -> bool:
+    fixed = (nodes.literal, nodes.literal_block, nodes.title, nodes.raw, nodes.reference)
+    return not any(isinstance(above, fixed) for above in _above(text))
+
+
+def _above(node: nodes.Node) -> list[nodes.Node]:
+    found = []
+    while node.parent is not None:
+        node = node.parent
+        found.append(node)
+    return found
