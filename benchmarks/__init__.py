@@ -8,8 +8,8 @@ A benchmark is a module whose docstring is its title (first line) and what was s
     bars(rows) -> [Bar]                   what the project asks of these numbers
     draw(rows) -> Figure                  all the drawing, from the rows alone
 
-To add one, write the module and name it in BENCHMARKS, in the order of the page. They are part of a checkout, not of
-what is installed. The other scripts here are no contests: they run by themselves and say how.
+To add one, write the module and name it in BENCHMARKS, in the order of the page. A wheel
+has this folder inside the package. The other scripts here are no contests: they run by themselves and say how.
 """
 
 BENCHMARKS = ("trajectory", "lanes", "precision", "chain", "gradient", "first_calls", "larger_systems")

@@ -13,8 +13,7 @@ from discrete_hamel.cli.names import chosen, headline
 ABOUT = """Measure how fast discrete_hamel is on this machine, beside hand-written C and other libraries.
 
 All contestants take turns in one process and the best of many rounds counts, so that the ratios mean something on a
-busy machine too. A library or compiler to compare with that is not installed is left out, and named. Benchmarks are
-part of a checkout (git clone), not of what pip installs."""
+busy machine too. A library or compiler to compare with that is not installed is left out, and named."""
 
 EXAMPLES = """examples:
   discrete-hamel bench --list                  what there is
@@ -23,6 +22,7 @@ EXAMPLES = """examples:
   discrete-hamel bench --out docs/speed        the same, and docs/speed.md with tables, docs/speed/ with plots and JSON
 """
 HERE = Path(__file__).parents[2]
+INSTALLED = Path(__file__).parents[1]  # where a wheel has them, beside the figures that they draw with
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -48,7 +48,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def execute(options: argparse.Namespace) -> int:
     """Run them; 1 if one could not be run. A bar that is missed is said, and changes nothing here."""
-    report = _report((HERE, Path.cwd()))
+    report = _report((HERE, Path.cwd(), INSTALLED))
     known = report.BENCHMARKS
     names = [chosen(name, known, "benchmark") for name in options.names] or list(known)
     if options.list:
@@ -69,9 +69,9 @@ def _report(places: Iterable[Path]) -> ModuleType:
     for place in places:
         if (place / "benchmarks" / "report.py").exists():
             if str(place) not in sys.path:
-                sys.path.insert(0, str(place))
+                sys.path.append(str(place))
             return importlib.import_module("benchmarks.report")
     raise ImportError(
-        "the benchmarks are not installed with the package: they are the folder benchmarks/ of its repository. "
-        "Clone that, change to it, and say discrete-hamel bench again."
+        "the benchmarks are not here: they are the folder benchmarks/ of the repository, and part of the wheel. "
+        "Clone the one, change to it, and say discrete-hamel bench again; or install the other."
     )

@@ -1,17 +1,16 @@
 """simulate: one verb that joins a System, a Scheme and initial data into a Trajectory."""
 
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import timedelta
 from typing import Any
 
-import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
-from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError, SinglePrecision
+from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
 from discrete_hamel._support.inputs import explained
+from discrete_hamel.compiler.native.host import warn_of_single_precision
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
 from discrete_hamel.runs import validation as checks
@@ -24,8 +23,6 @@ from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.schemes.varying_step import TimeTransformed
-
-_warned_of_float32 = False
 
 
 def simulate(
@@ -88,7 +85,7 @@ def simulate(
     if density is not None:
         scheme, h = TimeTransformed(scheme, density), 1.0
     h = checks.step_size(h)
-    _warn_of_float32(h)
+    warn_of_single_precision(h)
     system, q, xi = checks.initial_data(system, q, xi, v, lasting=store is not None)
     if density is not None:
         step_density(density, q, xi)
@@ -123,15 +120,3 @@ def _record(
     if store is None:
         return nullcontext(Memory(system, scheme, h, save_every, how[0]))
     return closing(Recording(store, system, scheme, q, xi, h, save_every, *how))
-
-
-def _warn_of_float32(h: Array) -> None:
-    global _warned_of_float32
-    if h.dtype != jnp.float64 and not _warned_of_float32:
-        _warned_of_float32 = True
-        warnings.warn(
-            f"64-bit JAX is off, so this run is in {h.dtype}: invariants will hold to about 1e-7 only. "
-            "Unset JAX_ENABLE_X64 or set it to 1 before importing discrete_hamel.",
-            SinglePrecision,
-            stacklevel=3,
-        )

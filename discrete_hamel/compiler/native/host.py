@@ -1,6 +1,7 @@
 """A run of native steps called from the host: NumPy arrays in and out, Python's lock free while it goes on."""
 
 import ctypes
+import warnings
 from typing import NamedTuple
 
 import jax
@@ -8,7 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
-from discrete_hamel._support.errors import InputError
+from discrete_hamel._support.errors import InputError, SinglePrecision
 from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
 from discrete_hamel.compiler.native.run import POINTERS, Run
@@ -117,3 +118,19 @@ def _doubles(array: ArrayLike) -> np.ndarray:
 def _numbers(tree: PyTree, more: ArrayLike = ()) -> np.ndarray:
     """The numbers in a pytree's leaves, and some more."""
     return np.concatenate([*(_doubles(leaf).ravel() for leaf in jax.tree.leaves(tree)), np.asarray(more, float)])
+
+
+_warned = False
+
+
+def warn_of_single_precision(h: Array) -> None:
+    """SinglePrecision, once a process, if that is what h has, and so the run."""
+    global _warned
+    if h.dtype != np.float64 and not _warned:
+        _warned = True
+        warnings.warn(
+            f"64-bit JAX is off, so this run is in {h.dtype}: invariants will hold to about 1e-7 only. "
+            "Unset JAX_ENABLE_X64 or set it to 1 before importing discrete_hamel.",
+            SinglePrecision,
+            stacklevel=3,
+        )

@@ -16,6 +16,7 @@ from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocitie
 from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import InputError, InputTypeError, RunInterrupted
 from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.native.host import warn_of_single_precision
 from discrete_hamel.compiler.paths import bundle_for
 from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.system import System
@@ -30,7 +31,6 @@ from discrete_hamel.runs.ensemble.reductions import Reduction
 from discrete_hamel.runs.ensemble.results import Contents, contents, dataset
 from discrete_hamel.runs.ensemble.store import Shards, manifest
 from discrete_hamel.runs.ensemble.threads import Part, by_all_cores, cut, parts
-from discrete_hamel.runs.simulation import _warn_of_float32
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import Scheme
 
@@ -88,7 +88,7 @@ def ensemble(
     h = checks.step_size(h)
     if checks.traced(system, scheme, q, xi, v, h):
         raise InputError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
-    _warn_of_float32(h)
+    warn_of_single_precision(h)
     workers = cores() if workers is None else checks.count("workers", workers, 1)
     members = gathered(system, q, xi, v, BLOCK)
     scheme = checks.canonical(scheme.fitted(members.lead.system))
