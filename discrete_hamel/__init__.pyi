@@ -9,7 +9,6 @@ from discrete_hamel._support.errors import (
     NewtonFailed,
     RunFailed,
     RunInterrupted,
-    SinglePrecision,
     SingularState,
     StoreBusy,
     StoreDamaged,
@@ -59,6 +58,7 @@ from discrete_hamel.analysis.motion.properties import properties
 from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.vakonomic import vakonomic, vakonomic_between
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
+from discrete_hamel.compiler.native.host import SinglePrecision
 from discrete_hamel.compiler.step.verification import CompiledStepDiffers
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
@@ -228,10 +228,10 @@ __all__ = [
     "SingularState",
     "RunInterrupted",
     "ContactLost",
-    "SinglePrecision",
     "StoreFailed",
     "StoreBusy",
     "StoreDamaged",
+    "SinglePrecision",
     "CompiledStepDiffers",
     "systems",
     "mechanisms",

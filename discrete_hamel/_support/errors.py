@@ -14,8 +14,7 @@ class Explained(BaseException):
         cls.page = f"{PAGE}#{cls.__name__.lower()}"
 
     def __init__(self, message: str, trajectory: Any = None) -> None:
-        warning = isinstance(self, Warning)
-        super().__init__(f"{message} ({self.page})" if warning else message)
+        super().__init__(f"{message} ({self.page})" if isinstance(self, Warning) else message)
         self.add_note(f"More in the documentation: {self.page}")
         self.trajectory = trajectory
 
@@ -51,10 +50,6 @@ PHYSICAL = (NewtonFailed, SingularState, FrameDegenerates)
 
 class ContactLost(Explained, UserWarning):
     """A body on a surface whose contact would have to pull: a real one leaves, the computed one is held."""
-
-
-class SinglePrecision(Explained, UserWarning):
-    """A run in single precision, because 64-bit JAX is off: what is exact to round-off holds to about 1e-7."""
 
 
 class StoreFailed(RunFailed):

@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
-from discrete_hamel._support.errors import InputError, SinglePrecision
+from discrete_hamel._support.errors import Explained, InputError
 from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
 from discrete_hamel.compiler.native.run import POINTERS, Run
@@ -118,6 +118,10 @@ def _doubles(array: ArrayLike) -> np.ndarray:
 def _numbers(tree: PyTree, more: ArrayLike = ()) -> np.ndarray:
     """The numbers in a pytree's leaves, and some more."""
     return np.concatenate([*(_doubles(leaf).ravel() for leaf in jax.tree.leaves(tree)), np.asarray(more, float)])
+
+
+class SinglePrecision(Explained, UserWarning):
+    """A run in single precision, because 64-bit JAX is off: what is exact to round-off holds to about 1e-7."""
 
 
 _warned = False
