@@ -77,6 +77,33 @@ def test_a_step_is_undone_by_the_mirrored_one():
         assert np.max(np.abs(back.p - first.p)) < 1e-13
 
 
+@pytest.mark.parametrize(("order", "steps"), [(4, (30, 60)), (6, (20, 40))])
+def test_compositions_have_their_order_though_each_step_has_its_frame(order, steps):
+    """The car drives three quarters around, so that the fields that a fixed frame would have are left."""
+    q = trailers.start(1)
+    system, scheme = trailers.from_wheels(), dh.Composed(dh.DiscreteHamel(), order=order)
+    v = trailers.drive_and_turn(jnp.array(q))[:, :2] @ XI
+    exact = dh.reference(trailers.by_hand(), q=q, v=v, t=4.0).q[-1]
+    runs = [dh.simulate(system, q=q, v=v, h=4.0 / k, steps=k, scheme=scheme) for k in steps]
+    assert {run.report.path for run in runs} == {"compiled"}
+    errors = [np.linalg.norm(run.q[-1] - exact) for run in runs]
+    assert slopes(1 / np.array(steps), errors) == pytest.approx(order, abs=0.2)
+
+
+def test_a_motion_seen_turned_and_moved_is_the_same_motion():
+    """Equivariance: rotations keep the weights, which are the masses."""
+    q, angle = np.array(trailers.start(1)), 2.0
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.eye(4)
+    turn[:2, :2] = [[c, -s], [s, c]]
+    shift = np.array([0.3, -0.7, angle, angle])
+    run = {"h": 0.05, "steps": 20, "compiled": False}
+    v = np.asarray(trailers.drive_and_turn(jnp.array(q))[:, :2] @ XI)
+    here = dh.simulate(trailers.from_wheels(), q=q, v=v, **run).q[-1]
+    there = dh.simulate(trailers.from_wheels(), q=turn @ q + shift, v=turn @ v, **run).q[-1]
+    assert np.max(np.abs(there - (turn @ here + shift))) < 1e-12
+
+
 def test_units_do_not_matter():
     """Lengths in other units: weights are inertias, so the motion is the same one."""
     unit = jnp.array([100.0, 100.0, 1.0, 1.0])
