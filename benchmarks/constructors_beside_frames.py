@@ -21,7 +21,7 @@ RUNS = {
     "snake of 3": ("snake of 3", 0.02, 100),
     "snake of 8": ("snake of 8", 0.02, 100),
     "bicycle": ("bicycle", 0.01, 100),
-    "ball on a turntable": ("ball", 0.02, 150),
+    "ball on a turntable": ("ball", 0.005, 100),
     "car with 1 trailer, 6 turns": ("turning", 0.02, 1000),
 }
 RADIUS, RATE = 0.1, 3.0
