@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
+from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics import frames
+from discrete_hamel.runs.validation import canonical
 from discrete_hamel.systems.mechanisms import tree
 
 m = dh.mechanisms
@@ -33,6 +35,17 @@ def pendulums(n, mass=1.0):
         ),
         gravity=9.8,
     )  # fmt: skip
+
+
+def test_the_work_of_a_step_grows_less_than_by_the_square_of_the_links():
+    """Eliminated from the tip to the root; the dense solve has the cube."""
+    counts = []
+    for n in (16, 32):
+        system = canonical(pendulums(n))
+        state = dh.start(system, dh.DiscreteHamel(), np.linspace(0.1, 0.2, n), np.zeros(n), 0.005)
+        stepper = Stepper(system, dh.DiscreteHamel(), state, jnp.asarray(0.005), most=10**6)
+        counts.append(stepper.root.operations)
+    assert 1.7 * counts[0] < counts[1] < 3.2 * counts[0] < 3.2 * 12_000
 
 
 def one_of_each():

@@ -5,9 +5,9 @@ depends on all unknowns, and elimination costs n^3. With each sum s = a + b a va
 
     r(z, s) = 0,    s - g(z, s) = 0,
 
-every row has a few entries only, at whatever n. Eliminated in Markowitz's order that costs what the chain has links: by
-hand it is the articulated-body algorithm (Featherstone 2008, ch. 7), the sums of velocities going up and those of
-forces coming down. The second rows hold at any z, so that the correction is Newton's own.
+every row has a few entries only, at whatever n. Eliminated from the tips of a tree to its root that costs what the tree
+has links: by hand it is the articulated-body algorithm (Featherstone 2008, ch. 7), the sums of velocities going up and
+those of forces coming down. The second rows hold at any z, so that the correction is Newton's own.
 """
 
 from math import inf
@@ -15,7 +15,7 @@ from math import inf
 from discrete_hamel.compiler.graph.elimination import guard, singular
 from discrete_hamel.compiler.graph.expressions import Graph
 
-FEW = 3  # unknowns in a sum, up to which it is no variable
+FEW = 2  # unknowns in a sum, up to which it is no variable
 THRESHOLD = 0.5  # of the largest of its column: a pivot
 WORTH = 4  # new entries, of a pivot that is a number
 Rows = list[dict[int, int]]
@@ -80,21 +80,24 @@ def extended(graph: Graph, residual: list[int], unknowns: list[int], variables: 
 
 
 def eliminated(graph: Graph, rows: Rows, right: list[int], guarded: bool = False) -> list[int]:
-    """x with A x = b, A as one dictionary column -> node a row, by the pivots that fill in least.
+    """x with A x = b, A as one dictionary column -> node a row, the farthest unknowns first (`_shells`).
 
-    An entry may be a pivot if at the sample it is not below half of its column: the order serves all of a run, where a
-    sine of a quarter may be a sine of nothing. Numbers stay what they are, and are worth some filling in; put first,
-    as in `elimination.solve`, they would undo the sums. `guarded` as there.
+    Of those equally far the pivot that fills in least. An entry may be a pivot if at the sample it is not below half of
+    its column: the order serves all of a run, where a sine of a quarter may be a sine of nothing. Numbers stay what
+    they are, and are worth some filling in; put first, as in `elimination.solve`, they would undo the sums. `guarded`
+    as there.
     """
     rows, right = [{j: a for j, a in row.items() if not graph.is_zero(a)} for row in rows], list(right)
     columns: dict[int, set[int]] = {j: set() for j in range(len(rows))}
     for i, row in enumerate(rows):
         for j in row:
             columns[j].add(i)
-    active, steps = set(range(len(rows))), []
-    while active:
-        i, j = _pivot(graph, rows, columns, active)
-        active.remove(i)
+    shells, steps = _shells(rows, columns), []
+    while shells:
+        i, j = _pivot(graph, rows, columns, shells[-1])
+        shells[-1].remove(j)
+        if not shells[-1]:
+            shells.pop()
         for k in rows[i]:
             columns[k].remove(i)
         pivot = rows[i].pop(j)
@@ -122,18 +125,31 @@ def eliminated(graph: Graph, rows: Rows, right: list[int], guarded: bool = False
     return [solution[j] for j in range(len(rows))]
 
 
-def _pivot(graph: Graph, rows: Rows, columns: dict[int, set[int]], active: set[int]) -> tuple[int, int]:
+def _shells(rows: Rows, columns: dict[int, set[int]]) -> list[set[int]]:
+    """The unknowns by how many rows lie between them and the first one.
+
+    Where rows are those of a tree, what is farthest is at a tip: to eliminate it concerns its neighbours alone. The
+    order that only fills in least goes at all of the tree at once, and leaves parts with two ends.
+    """
+    left, shells = set(columns), []
+    while left:
+        shell = {min(left)}
+        while shell:
+            left -= shell
+            shells.append(shell)
+            shell = {k for j in shell for i in columns[j] for k in rows[i]} & left
+    return shells
+
+
+def _pivot(graph: Graph, rows: Rows, columns: dict[int, set[int]], shell: set[int]) -> tuple[int, int]:
     """Markowitz's choice: the acceptable entry with the least (entries of its row - 1)(of its column - 1)."""
     best: tuple[int, int, int] | None = None
-    for i in sorted(active):
-        others = len(rows[i]) - 1
-        for j, a in rows[i].items():
-            cost = others * (len(columns[j]) - 1)
-            if best is not None and cost >= best[0]:
-                continue
-            cost += 0 if graph.value(a) is not None else WORTH
-            if best is None or cost < best[0]:
-                largest = max(abs(graph.samples[rows[k][j]]) for k in columns[j])
-                if abs(graph.samples[a]) > THRESHOLD * largest:
-                    best = cost, i, j
+    for j in sorted(shell):
+        others = len(columns[j]) - 1
+        largest = max((abs(graph.samples[rows[i][j]]) for i in columns[j]), default=0.0)
+        for i in sorted(columns[j]):
+            a = rows[i][j]
+            cost = others * (len(rows[i]) - 1) + (0 if graph.value(a) is not None else WORTH)
+            if (best is None or cost < best[0]) and abs(graph.samples[a]) > THRESHOLD * largest:
+                best = cost, i, j
     return best[1:] if best else singular()

@@ -16,7 +16,7 @@ from discrete_hamel.mechanics.newton import MAX_ITERATIONS, NEGLIGIBLE, finished
 SHRUNK = 1e-6
 TWICE = 300  # operations up to which the first iteration is written out before the loop, which goes through memory
 SMALL = 8  # unknowns, up to which sums as further ones do not pay
-MANY = 20  # sums an unknown, beyond which they are of a solve inside the residual, and eliminating them is its own work
+MANY = 60  # sums an unknown, beyond which they are of a solve inside the residual, and eliminating them is its own work
 LARGE = 12  # unknowns, from which on the dense solve would only take longer to write down
 Scalars = list[Array]
 Found = tuple[Scalars, Array, Array, Scalars]  # z, whether it converged, the iterations, what was watched in the last

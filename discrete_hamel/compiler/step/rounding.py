@@ -17,16 +17,25 @@ from discrete_hamel.mechanics.newton import noise
 DEPTH = 1  # products of sums that are looked into
 
 
-def terms(graph: Graph, index: int, depth: int = DEPTH) -> int:
-    """The node that is the sum of the sizes of what a node is a sum of, through so many products and quotients."""
+def terms(graph: Graph, index: int, depth: int = DEPTH, known: dict[tuple[int, int], int] | None = None) -> int:
+    """The node that is the sum of the sizes of what a node is a sum of, through so many products and quotients.
+
+    `known` keeps those found: the sums of a chain are sums of sums.
+    """
+    known = {} if known is None else known
+    if (index, depth) in known:
+        return known[index, depth]
     operation, operands = graph.nodes[index][0], graph.operands(index)
     if operation in ("add", "sub"):
-        return graph.add(*(terms(graph, a, depth) for a in operands))
-    if operation == "neg":
-        return terms(graph, operands[0], depth)
-    if operation in ("mul", "div") and depth and any(_several(graph, a) for a in operands):
-        return graph.apply(operation, *(terms(graph, a, depth - 1) for a in operands))
-    return graph.unary("abs", index)
+        found = graph.add(*(terms(graph, a, depth, known) for a in operands))
+    elif operation == "neg":
+        found = terms(graph, operands[0], depth, known)
+    elif operation in ("mul", "div") and depth and any(_several(graph, a) for a in operands):
+        found = graph.apply(operation, *(terms(graph, a, depth - 1, known) for a in operands))
+    else:
+        found = graph.unary("abs", index)
+    known[index, depth] = found
+    return found
 
 
 def _several(graph: Graph, index: int) -> bool:

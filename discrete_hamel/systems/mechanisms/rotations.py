@@ -71,6 +71,36 @@ class Motion(NamedTuple):
         return Motion(*(a.at[bodies].set(b) for a, b in zip(self, motion, strict=True)))
 
 
+class Links(NamedTuple):
+    """What energies need of bodies, in the bodies' own axes: from body to body, no pose on the ground."""
+
+    omega: Array  # ..., 3
+    speed: Array  # ..., 3: of the body's origin
+    pull: Array  # ..., 3: gravity
+    fall: Array  # ...: gravity times the place of the origin
+
+    @classmethod
+    def ground(cls, gravity: Array, count: int) -> "Links":
+        """At rest, as often as asked for."""
+        still = jnp.zeros((count, 3))
+        return cls(still, still, jnp.broadcast_to(gravity, (count, 3)), jnp.zeros(count))
+
+    def then(self, inner: Motion) -> "Links":
+        """Of bodies that move like this on these."""
+        back = jnp.swapaxes(inner.turn, -1, -2)
+        carried = self.speed + jnp.cross(self.omega, inner.place)
+        return Links(
+            applied(back, self.omega) + inner.omega,
+            applied(back, carried) + inner.speed,
+            applied(back, self.pull),
+            self.fall + jnp.sum(self.pull * inner.place, axis=-1),
+        )
+
+    def of(self, bodies: np.ndarray) -> "Links":
+        """Those of some of the bodies."""
+        return Links(*(a[bodies] for a in self))
+
+
 def applied(matrices: Array, vectors: Array) -> Array:
     """Matrix by matrix times vector by vector."""
     return jnp.einsum("...ab,...b->...a", matrices, vectors)

@@ -15,7 +15,7 @@ from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines
 from discrete_hamel.systems.mechanisms.joints import Joint
-from discrete_hamel.systems.mechanisms.rotations import AXES, Motion, applied
+from discrete_hamel.systems.mechanisms.rotations import AXES, Links, Motion, applied
 
 SHALLOW = 8  # levels of a tree that go one after another
 
@@ -45,8 +45,9 @@ class Mechanism(System):
         T_i = T_parent T_joint(q_i),   V_i = Ad(T_joint)^-1 V_parent + S_i(q_i) xi_i
         l = sum_i (m_i |v_i + omega_i x c_i|^2 + omega_i . I_i omega_i) / 2 + m_i g . (p_i + R_i c_i) - springs
 
-    level by level, for deep trees in rounds that halve the levels (`rounds`): operations in proportion to the number of
-    bodies, whatever shape the tree has.
+    Energies take twists and gravity from body to body in the bodies' own axes, g_i = R_joint^T g_parent, so that forces
+    come back the same way: operations in proportion to the number of bodies (Featherstone 2008, ch. 7). Poses on the
+    ground, for contacts and films, take rounds that halve the levels (`rounds`).
     """
 
     names: tuple[str, ...] = static()
@@ -156,6 +157,16 @@ class Mechanism(System):
     def redundant(self) -> bool:
         return any(len(joint.coordinates) > len(joint.velocities) for joint in self.joints)
 
+    def _links(self, q: Array, xi: Array) -> Links:
+        """What energies need of all bodies, in their own axes."""
+        joints = self._joint_motions(q, xi)
+        found: list[Links] = []
+        for bodies, on in levels(self.parents):
+            before = found[-1].of(on) if found else Links.ground(jnp.asarray(self.gravity, float), len(bodies))
+            found.append(before.then(joints.of(bodies)))
+        back = np.argsort(np.concatenate([bodies for bodies, _ in levels(self.parents)]))
+        return Links(*(jnp.concatenate(a)[back] for a in zip(*found, strict=True)))
+
     def motion(self, q: Array, xi: Array) -> Motion:
         """Where all bodies are and how they move, seen from the ground."""
         found = self._joint_motions(q, xi)
@@ -181,26 +192,26 @@ class Mechanism(System):
 
     def kinetic_energy(self, q: Array, xi: Array) -> Array:
         """T."""
-        return self._kinetic(self.motion(q, xi), xi)
+        return self._kinetic(self._links(q, xi), xi)
 
     def potential_energy(self, q: Array) -> Array:
         """V of gravity and springs."""
-        return self._potential(self.motion(q, jnp.zeros(self.rank)), q)
+        return self._potential(self._links(q, jnp.zeros(self.rank)), q)
 
-    def _kinetic(self, motion: Motion, xi: Array) -> Array:
+    def _kinetic(self, links: Links, xi: Array) -> Array:
         some, thick = np.array(self.weighty, int), np.array(self.extended, int)
-        speeds = motion.speed[some] + jnp.cross(motion.omega[some], self.centre[some])
-        turning = jnp.einsum("ka,kab,kb->", motion.omega[thick], self.inertia[thick], motion.omega[thick])
+        speeds = links.speed[some] + jnp.cross(links.omega[some], self.centre[some])
+        turning = jnp.einsum("ka,kab,kb->", links.omega[thick], self.inertia[thick], links.omega[thick])
         joints, _, columns = self._loaded()
         rotors = jnp.sum(self.rotor[joints] * xi[columns] ** 2)
         return 0.5 * (jnp.sum(self.mass[some] * jnp.sum(speeds**2, axis=1)) + turning + rotors)
 
-    def _potential(self, motion: Motion, q: Array) -> Array:
+    def _potential(self, links: Links, q: Array) -> Array:
         some = np.array(self.weighty, int)
-        places = motion.place[some] + applied(motion.turn[some], self.centre[some])
+        falls = links.fall[some] + jnp.sum(links.pull[some] * self.centre[some], axis=1)
         joints, rows, _ = self._loaded()
         springs = 0.5 * jnp.sum(self.stiffness[joints] * (q[rows] - self.unloaded[joints]) ** 2)
-        return springs - jnp.asarray(self.gravity) @ (self.mass[some] @ places)
+        return springs - self.mass[some] @ falls
 
     def _loaded(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Joints with springs, dampers, rotors or motors, and where their coordinates and rates are."""
@@ -211,12 +222,12 @@ class Mechanism(System):
 
     def energy(self, q: Array, xi: Array) -> Array:
         """T + V."""
-        motion = self.motion(q, xi)
-        return self._kinetic(motion, xi) + self._potential(motion, q)
+        links = self._links(q, xi)
+        return self._kinetic(links, xi) + self._potential(links, q)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        motion = self.motion(q, xi)
-        return self._kinetic(motion, xi) - self._potential(motion, q)
+        links = self._links(q, xi)
+        return self._kinetic(links, xi) - self._potential(links, q)
 
     def in_velocities(self, q: Array, v: Array) -> Array:
         """L(q, v), so that schemes need no brackets."""
@@ -263,6 +274,24 @@ def _moved(part: np.ndarray, turn: np.ndarray, place: np.ndarray) -> np.ndarray:
     moved = (np.asarray(part) @ turn.T + place).view(type(part))
     moved.__array_finalize__(part)
     return moved
+
+
+def levels(parents: tuple[int, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """From the ground outwards: the bodies of each level, and where those that they are on stand in the one before.
+
+    >>> [(a.tolist(), b.tolist()) for a, b in levels((-1, 0, 0, 2))]
+    [([0], [-1]), ([1, 2], [0, 0]), ([3], [1])]
+    """
+    found = []
+    on = np.array(parents, int)
+    bodies = np.flatnonzero(on < 0)
+    places = np.full(len(bodies), -1)
+    while bodies.size:
+        found.append((bodies, places))
+        after = np.flatnonzero(np.isin(on, bodies))
+        places = np.searchsorted(bodies, on[after])
+        bodies = after
+    return found
 
 
 def rounds(parents: tuple[int, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
