@@ -49,6 +49,7 @@ from discrete_hamel.analysis import (
 )
 from discrete_hamel.analysis.equations.equations import equations
 from discrete_hamel.analysis.geometry.densities import invariant_density, multiplier_residual, phase_divergence
+from discrete_hamel.analysis.geometry.hamiltonisation import hamiltonise
 from discrete_hamel.analysis.motion.discrete_noether import discrete_noether
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
@@ -184,6 +185,7 @@ __all__ = [
     "phase_divergence",
     "invariant_density",
     "multiplier_residual",
+    "hamiltonise",
     "action",
     "action_variation",
     "transpositional_defect",

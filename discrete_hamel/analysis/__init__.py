@@ -7,6 +7,7 @@ from discrete_hamel.analysis.equilibria.relative_equilibria import RelativeEquil
 from discrete_hamel.analysis.equilibria.spectra import Spectrum, spectrum
 from discrete_hamel.analysis.equilibria.thresholds import threshold
 from discrete_hamel.analysis.geometry.distributions import Bundles, Connection, bundles, nonholonomic_connection
+from discrete_hamel.analysis.geometry.hamiltonisation import Hamiltonised, hamiltonise
 from discrete_hamel.analysis.geometry.measures import (
     divergence,
     keeps_measure,
@@ -59,6 +60,7 @@ __all__ = [
     "ConstrainedFirst",
     "Crossings",
     "Flatness",
+    "Hamiltonised",
     "HiddenMomenta",
     "Integrability",
     "Invariance",
@@ -93,6 +95,7 @@ __all__ = [
     "flatness",
     "gauge_term",
     "generator",
+    "hamiltonise",
     "hidden_momenta",
     "horizontal",
     "integrable",

@@ -7,16 +7,10 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.hamel import balance, full, velocities
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.coefficients.quadratures import gauss, polynomials
+from discrete_hamel.schemes.coefficients.quadratures import collocation
 from discrete_hamel.schemes.scheme import Scheme, State
 
 MOST_STAGES = 12
-
-
-def collocation(stages: int) -> tuple[Array, ...]:
-    """(A, b, c) of Gauss collocation on [0, 1]."""
-    c, b = gauss(stages)
-    return polynomials(stages, c)[1], b, c  # type: ignore[return-value]
 
 
 class Gauss(Scheme):

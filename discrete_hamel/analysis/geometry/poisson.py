@@ -78,14 +78,20 @@ def _cyclic_sum(system: System, q: Array, p: Array, guess: Array) -> Array:
         return _tensor(system, z[: len(q)], z[len(q) :], guess)
 
     z = jnp.concatenate([q, p])
-    nested = jnp.einsum("al,bcl->abc", tensor(z), jax.jacfwd(tensor)(z))
+    return _cyclic(jnp.einsum("al,bcl->abc", tensor(z), jax.jacfwd(tensor)(z)))
+
+
+def _cyclic(nested: Array) -> Array:
     return nested + jnp.transpose(nested, (1, 2, 0)) + jnp.transpose(nested, (2, 0, 1))
 
 
-def jacobiator(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
+def jacobiator(
+    system: System, q: Coordinates, xi: Quasivelocities, *, factor: Callable[[Array], Array] | None = None
+) -> Array:
     """Returns {za, {zb, zc}} + cyclic of the coordinates z = (q, p): zero everywhere iff the constraint is holonomic.
 
-    van der Schaft & Maschke 1994; [ND] after (10)
+    With `factor`, f(q), that of the bracket {., .} / f, in which the motion is one in the time tau, dtau = f dt: it may
+    vanish where that of {., .} does not (`hamiltonise`).   van der Schaft & Maschke 1994; [ND] after (10)
 
     >>> import discrete_hamel as dh
     >>> pendulum, sleigh = dh.systems.SphericalPendulumCartesian(), dh.systems.ChaplyginSleigh()
@@ -96,7 +102,13 @@ def jacobiator(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
     """
     system, q, xi = checks.initial_data(system, q, xi, None)
     hypotheses.no_slip(system, q, "the almost-Poisson bracket")
-    return _cyclic_sum(system, q, hamel.momentum(system, q, xi)[: system.rank], xi)
+    p = hamel.momentum(system, q, xi)[: system.rank]
+    found = _cyclic_sum(system, q, p, xi)
+    if factor is None:
+        return found
+    value, slope = jax.value_and_grad(factor)(q)
+    tensor = _tensor(system, q, p, xi)
+    return (found - _cyclic(jnp.einsum("al,l,bc->abc", tensor[:, : len(q)], slope / value, tensor))) / value**2
 
 
 def integrable(system: System, q: Coordinates | None = None) -> Integrability:

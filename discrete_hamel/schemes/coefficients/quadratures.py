@@ -1,6 +1,7 @@
 """Points, weights and polynomials on [0, 1], by NumPy: of Gauss and of Lobatto."""
 
 import numpy as np
+from jax import Array
 from numpy.polynomial import legendre
 
 
@@ -23,6 +24,12 @@ def polynomials(stages: int, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     integrals[:, 0] = 2 * np.asarray(t)
     integrals[:, 1:] = p[:, 2:] - p[:, : stages - 1]
     return p[:, :stages] * (2 * np.arange(stages) + 1) / 2 @ own, integrals @ own / 4
+
+
+def collocation(stages: int) -> tuple[Array, ...]:
+    """(A, b, c) of Gauss collocation on [0, 1]."""
+    c, b = gauss(stages)
+    return polynomials(stages, c)[1], b, c  # type: ignore[return-value]
 
 
 def lobatto(points: int) -> tuple[np.ndarray, np.ndarray]:

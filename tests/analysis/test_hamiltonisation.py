@@ -1,0 +1,101 @@
+"""Chaplygin's multiplier: found, Jacobi's identity with it, a symplectic run in the time tau, and back to t."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import discrete_hamel as dh
+
+
+class Knife(dh.System):
+    """A particle with z' = y x', on the shapes (x, y): quasi-velocities x', y', z' - y x', the brackets by hand."""
+
+    rank = 2
+    coordinates = ("x", "y")
+
+    def lagrangian(self, q, xi):
+        potential = 0.3 * jnp.cos(q[0]) + 0.2 * q[1] ** 2
+        return 0.5 * (xi[0] ** 2 + xi[1] ** 2 + (xi[2] + q[1] * xi[0]) ** 2) - potential
+
+    def frame(self, q):  # noqa: ARG002
+        return jnp.eye(2, 3)
+
+    def structure(self, q):  # noqa: ARG002
+        return jnp.zeros((3, 3, 3)).at[2, 0, 1].set(-1.0).at[2, 1, 0].set(1.0)
+
+
+class Charged(Knife):
+    """With a magnetic force beside it."""
+
+    def force(self, q, xi):
+        return (1 + q[0] ** 2) * jnp.array([xi[1], -xi[0], 0.0])
+
+
+R, V = [0.3, 0.8], [0.5, -0.3]
+
+
+def law(r, power):
+    return (1 + r[1] ** 2) ** power
+
+
+def test_the_multiplier_is_found_and_the_bracket_obeys_jacobi():
+    made = dh.hamiltonise(Knife(), [0.1, 0.2])
+    at = [float(made.factor(r)) * np.sqrt(1 + r[1] ** 2) for r in (R, [-0.4, -0.6], [0.1, 0.2])]
+    assert at == pytest.approx([np.sqrt(1.04)] * 3, rel=1e-9)
+    assert not made.bent
+    assert np.max(np.abs(dh.jacobiator(Knife(), R, V))) > 0.1
+    assert np.max(np.abs(dh.jacobiator(Knife(), R, V, factor=lambda r: law(r, -0.5)))) < 1e-12
+    assert np.max(np.abs(dh.jacobiator(Knife(), R, V, factor=lambda r: law(r, -1.0)))) > 0.1
+
+
+def test_symplectic_in_tau_and_back():
+    """The midpoint rule in tau against the motion by `reference` at the times that come back, at order 2."""
+    made = dh.hamiltonise(Knife(), R, factor=law, params=-0.5)
+    w = np.asarray(V) / law(np.array(R), -0.5)
+    errors = []
+    for steps in (20, 40):
+        run = dh.simulate(made, R, w, h=2.0 / steps, steps=steps)
+        errors.append(np.max(np.abs(run.q - dh.reference(Knife(), R, V, t=made.times(run)).q)))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+
+    def step(x):
+        state = dh.start(made, dh.DiscreteHamel(), x[:2], jnp.asarray(w), 0.1).replace(p=x[2:])
+        after, _ = dh.step(made, dh.DiscreteHamel(), state, 0.1)
+        return jnp.concatenate([after.q, after.p])
+
+    slopes = np.asarray(jax.jit(jax.jacfwd(step))(jnp.array([*R, *run.p[0]])))
+    omega = np.kron([[0, 1], [-1, 0]], np.eye(2))
+    assert np.max(np.abs(slopes.T @ omega @ slopes - omega)) < 1e-13
+
+
+def test_a_magnetic_force_has_its_potential():
+    """v' = f d(f w)/dtau by the new system is that of the old one; without A it is not."""
+    made = dh.hamiltonise(Charged(), R, factor=law, params=-0.5)
+    assert made.bent
+
+    def acceleration(made, r, v):
+        w = v / made.factor(r)
+        _, rate = dh.vector_field(made, r, w)
+        factor, change = jax.jvp(made.factor, (r,), (w,))
+        return factor * (change * w + factor * rate)
+
+    r, v = jnp.array([-0.2, 0.5]), jnp.array(V)
+    asked = jax.jit(acceleration, compiler_options={"xla_backend_optimization_level": 0})
+    known = dh.vector_field(Charged(), r, v)[1][:2]
+    assert np.max(np.abs(asked(made, r, v) - known)) < 1e-12
+    assert np.max(np.abs(asked(made.replace(bent=False), r, v) - known)) > 0.1
+
+
+def test_what_is_not_so_is_refused():
+    with pytest.raises(ValueError, match="f M is not closed"):
+        dh.hamiltonise(Knife(), R, factor=law, params=-1.0)
+    with pytest.raises(ValueError, match="in two shapes or more"):
+        dh.hamiltonise(dh.systems.ChaplyginSleigh(), [0.0, 0.0, 0.0])
+
+    class Dragged(Knife):
+        def force(self, q, xi):
+            return -0.1 * xi + 0 * q[0]
+
+    with pytest.raises(ValueError, match="not Hamiltonian"):
+        dh.hamiltonise(Dragged(), R)
