@@ -226,10 +226,8 @@ class NonlinearEnergyExact(Scheme):
                 "EnergyExact needs velocities psi(q, z) for all z, and those of C(q, v) = 0 are not: take coordinates "
                 "on the constraint, system.around(q, v), or NonlinearMidpoint."
             )
-        low = jnp.zeros(len(q) + system.rank)
-        if self.gradient.weighted:
-            low = jnp.append(low, jnp.stack([energy(system, q, xi), jnp.zeros_like(h)]))
-        return CompensatedState(q, xi, xi, low)
+        of_energy = jnp.stack([energy(system, q, xi), jnp.zeros_like(h)]) if self.gradient.weighted else jnp.zeros(0)
+        return CompensatedState(q, xi, xi, jnp.concatenate([jnp.zeros(len(q) + system.rank), of_energy]))
 
     def guess(self, system: System, state: CompensatedState, h: Array) -> Array:
         """(z_{k+1} - z_k, q_{k+1} - q_k), z extrapolated from the last interval's."""
@@ -244,8 +242,8 @@ class NonlinearEnergyExact(Scheme):
         slopes = jax.vmap(lambda q, z: jnp.concatenate(jax.grad(energy, (1, 2))(system, q, z)))(*inside)
         e1 = energy(system, state.q + dq, state.p + dz)
         e0, lacking = state.low[len(z) :] if self.gradient.weighted else (e1, 0.0)  # as in EnergyExact
-        scale = jnp.abs(h) * (jnp.abs(e0) + jnp.abs(e1))
-        mean = self.gradient(slopes, jnp.concatenate([dq, dz]), (e1 - e0) - lacking, scale)
+        rise, scale = (e1 - e0) - lacking, jnp.abs(h) * (jnp.abs(e0) + jnp.abs(e1))
+        mean = self.gradient(slopes, jnp.concatenate([dq, dz]), rise, scale)
         along_q, along_z = mean[: len(dq)], mean[len(dq) :]
         q, middle = state.q + dq / 2, state.p + dz / 2
         psi_z = directions(system, q, middle)
@@ -255,8 +253,7 @@ class NonlinearEnergyExact(Scheme):
         across = velocity - psi_z @ jnp.linalg.solve(mass, psi_z.T @ rate)
         chord, given = psi_z @ jnp.linalg.solve(mass, along_z) + across, system.force(q, velocity)
         force = twist.T @ chord - twist @ chord - along_q + given
-        power = given @ chord - across @ force  # <Dbar E, (qdot, zdot)>, J being skew
-        return chord, jnp.linalg.solve(mass, psi_z.T @ force), power
+        return chord, jnp.linalg.solve(mass, psi_z.T @ force), given @ chord - across @ force  # as J is skew
 
     def residual(self, system: System, state: CompensatedState, h: Array, z: Array) -> Array:
         qdot, zdot, _ = self._parts(system, state, h, z)
@@ -267,7 +264,6 @@ class NonlinearEnergyExact(Scheme):
         sums, low = carried(jnp.concatenate([state.q, state.p]), state.low[: m + n], jnp.concatenate([z[m:], z[:m]]))
         if self.gradient.weighted:
             (e0, lacking), e1 = state.low[m + n :], energy(system, sums[:n], sums[n:])
-            due = h * self._parts(system, state, h, z)[2]
-            low = jnp.append(low, jnp.stack([e1, lacking + (due - (e1 - e0))]))
+            low = jnp.append(low, jnp.stack([e1, lacking + (h * self._parts(system, state, h, z)[2] - (e1 - e0))]))
         middle = state.p + z[:m] / 2
         return CompensatedState(sums[:n], sums[n:], middle, low), middle
