@@ -16,28 +16,8 @@ from discrete_hamel.schemes.scheme import Interval, Scheme, State, start, step
 from discrete_hamel.schemes.varying_step import TimeTransformed
 
 __all__ = [
-    "Composed",
-    "CortesMartinez",
-    "DiscreteHamel",
-    "EnergyExact",
-    "FollowingHamel",
-    "Galerkin",
-    "Gauss",
-    "Gonzalez",
-    "Interval",
-    "Leapfrog",
-    "MeanValue",
-    "NonlinearEnergyExact",
-    "NonlinearMidpoint",
-    "Principle",
-    "Rattle",
-    "RungeKutta4",
-    "Scheme",
-    "StaggeredHamel",
-    "State",
-    "StormerVerlet",
-    "TimeTransformed",
-    "start",
-    "step",
+    "Composed", "CortesMartinez", "DiscreteHamel", "EnergyExact", "FollowingHamel", "Galerkin", "Gauss", "Gonzalez",
+    "Interval", "Leapfrog", "MeanValue", "NonlinearEnergyExact", "NonlinearMidpoint", "Principle", "Rattle",
+    "RungeKutta4", "Scheme", "StaggeredHamel", "State", "StormerVerlet", "TimeTransformed", "start", "step",
     "weights",
-]
+]  # fmt: skip
