@@ -32,7 +32,7 @@ class Galerkin(Scheme):
     With Hamel's variations at Gauss points it is `Gauss(s)` (docs/equations.md); with derived ones and no constraint it
     is variational in the strict sense (symplectic), with one Lagrange and d'Alembert's discrete principle. The order,
     2 s, is measured for s = 1, 2, 3. Relative equilibria are kept with Hamel's variations, and lost with derived ones
-    from s = 2 on: a delta q of degree s does not turn with the frame.   [HE] 5; Marsden & West (2001) 2.6.5
+    (measured at s = 2): a delta q of degree s does not turn with the frame.   [HE] 5; Marsden & West (2001) 2.6.5
 
     >>> import discrete_hamel as dh
     >>> dh.Galerkin(stages=3, quadrature="lobatto").order
