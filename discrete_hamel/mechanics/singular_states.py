@@ -24,20 +24,20 @@ POINTS = np.linspace(0.0, 1.0, 65)
 def refuse_singular(system: System, q: Array, z: Array) -> None:
     """A sentence if psi_z, or the inertia on it, is singular at this state."""
     psi_z = np.asarray(_ranked(system, q, z))
-    lost = _lost_direction(psi_z)
+    lost = lost_direction(psi_z)
     if lost is not None:
         raise InputError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
     mass = np.asarray(inertia(system, q, z))
     scale = np.sqrt(np.abs(np.diag(mass)))
     scale[scale == 0] = 1.0
-    if _lost_direction(mass / np.outer(scale, scale)) is not None:
+    if lost_direction(mass / np.outer(scale, scale)) is not None:
         raise InputError(
             "the Lagrangian is degenerate on the constraint: psi_z^T L_vv psi_z is singular at q = "
             f"{np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}, so zdot is not determined. Add the missing mass."
         )
 
 
-def _lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
+def lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     """The change of z that moves no velocity, if there is one; columns are scaled, so units do not matter."""
     scale = np.linalg.norm(psi_z, axis=0)
     if np.any(scale == 0):

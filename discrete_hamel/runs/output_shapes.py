@@ -1,6 +1,7 @@
 """The shapes of what a system's functions return, before anything is computed; with many coordinates, the values."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -40,14 +41,28 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
         )
     xi = jax.ShapeDtypeStruct((n,), q.dtype)
     sizes = f"n = {n}, rank = {m}"
-    refuse_shape("lagrangian(q, xi)", (), sizes, _LAGRANGIAN, system, q, xi)
-    refuse_shape("structure(q)", (n, n, n), sizes, _STRUCTURE, system, q)
-    refuse_shape("slip(q)", (n - m,), sizes, _SLIP, system, q)
-    refuse_shape("force(q, xi)", (n,), sizes, _FORCE, system, q, xi)
+    _refuse_shape("lagrangian(q, xi)", (), sizes, _LAGRANGIAN, system, q, xi)
+    _refuse_shape("structure(q)", (n, n, n), sizes, _STRUCTURE, system, q)
+    _refuse_shape("slip(q)", (n - m,), sizes, _SLIP, system, q)
+    _refuse_shape("force(q, xi)", (n,), sizes, _FORCE, system, q, xi)
     return n, m
 
 
-def refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Callable, *arguments: object) -> None:
+def nonlinear_shapes(system: System, q: Array) -> int:
+    """m, after the same look at a system with velocities psi(q, z)."""
+    n = len(q)
+    m: Any = getattr(system, "rank", None)
+    counts = isinstance(m, int | np.integer) and not isinstance(m, bool) and m >= 1
+    if not counts or m > n + sum(jax.eval_shape(system.rows, q, jnp.zeros(m)).shape):
+        raise InputError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
+    z, v, sizes = jnp.zeros(m), jnp.zeros(n), f"n = {n}, m = {m}"
+    _refuse_shape("velocity(q, z)", (n,), sizes, system.velocity, q, z)
+    _refuse_shape("the Lagrangian L(q, qdot)", (), sizes, system.lagrangian, q, v)
+    _refuse_shape("force(q, qdot)", (n,), sizes, system.force, q, v)
+    return m
+
+
+def _refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Callable, *arguments: object) -> None:
     """Refuses a function that returns another shape than it should for these sizes."""
     got = _shape(name, function, *arguments).shape
     if got != want:

@@ -17,7 +17,7 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.systems._blocks.parameters import demanded
 
-ON_CONSTRAINT = 1e-8  # how far off the constraint a velocity may be, relative to its size; as in `validation`
+ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
 
 NOT_FINITE, NO_STEP, OFF_CONSTRAINT, PARAMETER, OFF_MANIFOLD = 1, 2, 4, 8, 16
 SENTENCES = {

@@ -15,16 +15,16 @@ from discrete_hamel._support.inputs import explained, floats, short
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpreted
 from discrete_hamel.compiler.reading.numbers import number, with_arrays
 from discrete_hamel.compiler.reading.programs import Repeated
-from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
+from discrete_hamel.mechanics.singular_states import lost_direction, refuse_singular
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.nonlinear_data import nonlinear_data
-from discrete_hamel.runs.output_shapes import DENSE, refuse_not_finite, shapes
+from discrete_hamel.runs.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
+from discrete_hamel.runs.refusals import ON_CONSTRAINT
 
 _shapes = Cache(most=500)  # by what they follow from
 SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
-ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
 
 
 def traced(*things: PyTree) -> bool:
@@ -122,7 +122,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
             system.check()
     if system.frameless:
         z, velocity = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
-        return nonlinear_data(system, q, z, velocity, concrete)
+        return _nonlinear_data(system, q, z, velocity, concrete)
     with explained(f"{type(system).__name__} at the initial q"):
         system = system.at(q)
     leaves, structure = jax.tree.flatten((system, q))
@@ -130,8 +130,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
     n, m = _shapes.kept(key, lambda: shapes(system, q))
     if v is not None:
         v = vector("v", v)
-        if len(v) != len(q):
-            raise InputError(f"v has {len(v)} components, q has {len(q)}; v is qdot, one component a coordinate.")
+        _refuse_length(v, q)
         if len(q) < m:
             raise InputError(f"v cannot determine {m} free quasi-velocities from {len(q)} coordinates; give xi.")
     else:
@@ -171,6 +170,47 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
     return system, q, xi
 
 
+def _nonlinear_data(system: System, q: Array, z: Any, v: Array | None, concrete: bool) -> tuple[System, Array, Array]:
+    """The same of a system with velocities psi(q, z): itself at q, q, and z, checked; from z or from v = qdot."""
+    if v is not None:
+        _refuse_length(v, q)
+    system = system.at(q)
+    known = None if v is None or not concrete else system.z_of(q, v)  # type: ignore[attr-defined]
+    if known is not None:
+        system.check_state(q, known)  # before anything is made of what it refuses
+    m = nonlinear_shapes(system, q)
+    if v is not None:
+        z = gibbs_appell.quasivelocities(system, q, v)
+    elif len(z) != m:
+        names = f": {', '.join(system.velocities)}" if system.velocities else ""
+        raise InputError(f"z (given as xi) has {len(z)} components; it needs m = {m}{names}.")
+    if not concrete:
+        return system, q, z
+    if known is None:
+        system.check_state(q, z)
+    found = (np.asarray(value) for value in _nonlinear_facts(system, q, z))
+    _finite(dict(zip(NONLINEAR_FACTS, found, strict=True)), q, z)
+    if v is not None:
+        _reached(system, q, z, np.asarray(v))
+    refuse_singular(system, q, z)
+    return system, q, z
+
+
+NONLINEAR_FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", "dL/dq and the force")
+
+
+@interpreted
+def _nonlinear_facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
+    v, slopes = system.velocity(q, z), gibbs_appell.directions(system, q, z)
+    covector, drive = gibbs_appell.covector(system, q, z), gibbs_appell.drive(system, q, z)
+    return v, slopes, system.lagrangian(q, v), covector, drive
+
+
+def _refuse_length(v: Array, q: Array) -> None:
+    if len(v) != len(q):
+        raise InputError(f"v has {len(v)} components, q has {len(q)}; v is qdot, one component a coordinate.")
+
+
 def _name(names: tuple[str, ...], letter: str, index: int) -> str:
     return names[index] if index < len(names) else f"{letter}[{index}]"
 
@@ -183,11 +223,12 @@ def finite_parameters(system: PyTree) -> None:
             raise InputError(f"the parameter {where} of {type(system).__name__} is not finite: {leaf}.")
 
 
-def _finite(facts: dict[str, np.ndarray], q: Array) -> None:
+def _finite(facts: dict[str, np.ndarray], q: Array, z: Array | None = None) -> None:
     for name, value in facts.items():
         if not np.all(np.isfinite(value)):
+            place = f"q = {np.asarray(q).tolist()}" + ("" if z is None else f", z = {np.asarray(z).tolist()}")
             raise InputError(
-                f"{name} is not finite at the initial data, q = {np.asarray(q).tolist()}: {value.tolist()}. "
+                f"{name} is not finite at the initial data, {place}: {value.tolist()}. "
                 "A pole of the coordinates, a division by zero or the root of a negative number are the usual causes."
             )
 
@@ -197,16 +238,9 @@ def _independent(system: System, psi: np.ndarray, q: Array) -> None:
     columns = psi if system.brackets_by_autodiff else psi[:, : system.rank]
     if columns.shape[1] > columns.shape[0]:
         return  # a reduced system: N < m
-    scale = np.linalg.norm(columns, axis=0)
-    if np.all(scale > 0):
-        _, sizes, right = np.linalg.svd(columns / scale)
-        if sizes[-1] > SINGULAR * sizes[0]:
-            return
-        mix = right[-1] / scale
-    else:
-        mix = (scale == 0).astype(float)
+    mix = lost_direction(columns)
     # Advected coordinates lose rank at points (a vertical rod): there only a frame that is zero carries no motion.
-    if not system.brackets_by_autodiff and np.any(columns):
+    if mix is None or not system.brackets_by_autodiff and np.any(columns):
         return
     combination = " + ".join(f"{w:.3g} u_{i + 1}" for i, w in enumerate(mix / np.max(np.abs(mix))) if abs(w) > 1e-9)
     raise InputError(
@@ -277,3 +311,15 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
         f"the initial velocity is off the constraint: row {row} demands {name} = {slip[worst]:.6g} and it is "
         f"{xi[m + worst]:.6g}, off by {off[worst]:.3g}. {cure}."
     )
+
+
+def _reached(system: System, q: Array, z: Array, v: np.ndarray) -> None:
+    """Refuses a velocity that no z gives."""
+    miss = v - np.asarray(system.velocity(q, z))
+    worst, size = int(np.argmax(np.abs(miss))), float(np.max(np.abs(v)))
+    if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):
+        raise InputError(
+            f"the initial velocity is off the constraint: no z gives it, and the nearest found misses row {worst}, the "
+            f"velocity of {_name(system.coordinates, 'q', worst)}, by {miss[worst]:.3g} (v is of size {size:.3g}). "
+            "Give z, or correct v."
+        )
