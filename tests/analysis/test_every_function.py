@@ -63,6 +63,7 @@ OUTSIDE = {
     "flatness": (lambda: dh.flatness(AFFINE, STILL), "needs a constraint that is linear"),
     "generator": (lambda: analysis.generator(DISK, lambda s, q: q + 1.0 + s, AT), "is no action of a group"),
     "gauge_term": (lambda: analysis.gauge_term(S.SphericalPendulum(), 2, [0.6, 0, -0.8]), "that are independent"),
+    "hamiltonise": (lambda: dh.hamiltonise(SLEIGH, RUNNING[0]), "Reduce it first"),
     "hidden_momenta": (
         lambda: dh.hidden_momenta(SLEIGH, [0.0, 0, 0], symmetries=["x", "y"], between=(-0.1, 0.1)),
         "ChaplyginSleigh is not flat",
