@@ -49,7 +49,8 @@ class Graph(Pytree):
 
     def margin(self, one_forms: Array) -> Array:
         """det A_S over the volume of A's rows: zero where the frame degenerates, of the other sign beyond."""
-        return jnp.linalg.det(one_forms[:, jnp.array(self.dependent, int)]) / _volume(one_forms)
+        volume = jnp.sqrt(jnp.linalg.det(one_forms @ one_forms.T))
+        return jnp.linalg.det(one_forms[:, jnp.array(self.dependent, int)]) / volume
 
 
 class Reflections(Pytree):
@@ -115,10 +116,6 @@ class Stacked(Pytree):
 
 def _unit(row: Array) -> Array:
     return row / jnp.sqrt(row @ row)
-
-
-def _volume(one_forms: Array) -> Array:
-    return jnp.sqrt(jnp.linalg.det(one_forms @ one_forms.T))
 
 
 def probes(q: np.ndarray, count: int = 64) -> np.ndarray:

@@ -160,7 +160,32 @@ class FromQuasivelocities(DescribedSystem):
         return self.structure_of is None
 
 
-class FromVelocities(DescribedSystem):
+class _GivenInVelocities(DescribedSystem):
+    """What systems from L(q, v) share, whose fields are `L_of`, `force_of` and `params`."""
+
+    def in_velocities(self, q: Array, v: Array) -> Array:
+        """L(q, v)."""
+        return _call(self.L_of, self.params, q, v)  # type: ignore[attr-defined]
+
+    def lagrangian(self, q: Array, xi: Array) -> Array:
+        return self.in_velocities(q, self.frame(q) @ xi)
+
+    def force_in_velocities(self, q: Array, v: Array) -> Array:
+        """f(q, v), a covector in coordinates."""
+        if self.force_of is None:  # type: ignore[attr-defined]
+            return jnp.zeros_like(v)
+        force = _call(self.force_of, self.params, q, v)  # type: ignore[attr-defined]
+        return _sized(force, v, "force(q, qdot)", "coordinate")
+
+    def force(self, q: Array, xi: Array) -> Array:
+        """f_j = <f, u_j>."""
+        if self.force_of is None:  # type: ignore[attr-defined]
+            return jnp.zeros_like(xi)
+        psi = self.frame(q)
+        return psi.T @ self.force_in_velocities(q, psi @ xi)
+
+
+class FromVelocities(_GivenInVelocities):
     """See `from_velocities`."""
 
     rank: int  # type: ignore[misc]
@@ -171,24 +196,14 @@ class FromVelocities(DescribedSystem):
     params: PyTree = None
     description: Description = static(default=NOTHING)
 
-    def in_velocities(self, q: Array, v: Array) -> Array:
-        """L(q, v)."""
-        return _call(self.L_of, self.params, q, v)
-
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        return self.in_velocities(q, self.frame(q) @ xi)
-
     def frame(self, q: Array) -> Array:
         return jnp.asarray(_call(self.frame_of, self.params, q))
 
     def slip(self, q: Array) -> Array:
         return System.slip(self, q) if self.slip_of is None else jnp.asarray(_call(self.slip_of, self.params, q))
 
-    def force(self, q: Array, xi: Array) -> Array:
-        return _force_in_frame(self, q, xi)
 
-
-class FromConstraints(DescribedSystem):
+class FromConstraints(_GivenInVelocities):
     """See `from_constraints`; `choice` is the construction of its frame, made by `at`."""
 
     L_of: Callable
@@ -201,9 +216,7 @@ class FromConstraints(DescribedSystem):
     choice: Any = None
     weights: Any = None
 
-    held_rows: ClassVar[
-        tuple[int, ...]
-    ] = ()  # the rows of A that are the rates of `positions`, which are kept at nodes
+    held_rows: ClassVar[tuple[int, ...]] = ()  # rows of A that are the rates of `positions`, kept at nodes
 
     @property
     def rank(self) -> int:
@@ -268,16 +281,6 @@ class FromConstraints(DescribedSystem):
             choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
         return self.replace(choice=choice, weights=_weights(_inertias_here(self, q)))
 
-    def in_velocities(self, q: Array, v: Array) -> Array:
-        """L(q, v)."""
-        return _call(self.L_of, self.params, q, v)
-
-    def force_in_velocities(self, q: Array, v: Array) -> Array:
-        """f(q, v), a covector in coordinates."""
-        if self.force_of is None:
-            return jnp.zeros_like(v)
-        return _sized(_call(self.force_of, self.params, q, v), v, "force(q, qdot)", "coordinate")
-
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
         ready = self.at(q)
@@ -289,9 +292,6 @@ class FromConstraints(DescribedSystem):
         weighed = u.T * self.weights[None]
         return jnp.linalg.solve(weighed @ u, weighed @ v)
 
-    def lagrangian(self, q: Array, xi: Array) -> Array:
-        return self.in_velocities(q, self.frame(q) @ xi)
-
     def frame(self, q: Array) -> Array:
         ready = self.at(q)
         return ready.choice.frame(self._rows(q))  # type: ignore[attr-defined]
@@ -300,9 +300,6 @@ class FromConstraints(DescribedSystem):
         if self.b_of is None:
             return jnp.zeros(len(self.one_forms(q)))
         return jnp.asarray(_call(self.b_of, self.params, q))
-
-    def force(self, q: Array, xi: Array) -> Array:
-        return _force_in_frame(self, q, xi)
 
     def frame_margin(self, q: Array) -> Array:
         return self.choice.margin(self._rows(q))
@@ -341,15 +338,6 @@ def _weights(inertias: Array) -> Array:
     good = jnp.isfinite(inertias) & (inertias > 0)
     least = jnp.min(jnp.where(good, inertias, jnp.inf))
     return jnp.where(good, inertias, jnp.where(jnp.isfinite(least), least, 1.0))
-
-
-def _force_in_frame(system: "FromVelocities | FromConstraints", q: Array, xi: Array) -> Array:
-    """f_j = <f, u_j> for a force given as a covector f(q, qdot) in coordinates."""
-    if system.force_of is None:
-        return jnp.zeros_like(xi)
-    psi = system.frame(q)
-    covector = _call(system.force_of, system.params, q, psi @ xi)
-    return psi.T @ _sized(covector, q, "force(q, qdot)", "coordinate")
 
 
 def _sized(force: ArrayLike, like: Array, name: str, each: str) -> Array:

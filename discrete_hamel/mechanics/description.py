@@ -61,7 +61,9 @@ def described(words: Mapping) -> Description:
     for name, value in words.items():
         if name not in known:
             raise InputTypeError(f"a system has no {name!r}; what can be said of it is {', '.join(known)}.")
-        if name in ("coordinates", "velocities") and (isinstance(value, str) or not _all_are(str, value)):
+        if name in ("coordinates", "velocities") and (
+            isinstance(value, str) or not all(isinstance(one, str) for one in value)
+        ):
             raise InputTypeError(f"{name} are names, one each, as a tuple of strings; got {value!r}.")
         if name in ("shapes", "holonomic") and value is not None and not callable(value):
             raise InputTypeError(f"{name} is a function of q; got {value!r}.")
@@ -75,10 +77,6 @@ def described(words: Mapping) -> Description:
         if value is not None
     }
     return Description(**frozen)
-
-
-def _all_are(kind: type, values: Sequence) -> bool:
-    return all(isinstance(one, kind) for one in values)
 
 
 _staged = Cache(most=200)
@@ -99,9 +97,8 @@ class DescribedSystem(System):
     def _said(self) -> Description:
         return self.description  # type: ignore[attr-defined]  # a field of every subclass
 
-    @property
-    def _functions(self) -> Callable:
-        return lambda function, *arguments: call(function, self.params, *arguments)  # type: ignore[attr-defined]
+    def _functions(self, function: Callable, *arguments: Array) -> Any:
+        return call(function, self.params, *arguments)  # type: ignore[attr-defined]
 
     @property
     def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]  # names depend on a field

@@ -38,7 +38,6 @@ def root(
     >>> round(float(z[0]), 12), bool(report.converged)
     (1.414213562373, True)
     """
-
     return implicit(residual, guess, lambda residual, guess: newton(residual, guess, negligible, beside), _dense)
 
 

@@ -48,9 +48,9 @@ def lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
 
 
 def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: Array) -> str:
+    place = [np.array2string(np.asarray(a), precision=6, separator=", ") for a in (q, z)]
     if jax.eval_shape(system.rows, q, z).shape[0]:
         rows = " + ".join(f"{w:.3g} row {i}" for i, w in enumerate(lost / np.max(np.abs(lost))) if abs(w) > 1e-3)
-        place = [np.array2string(np.asarray(a), precision=6, separator=", ") for a in (q, z)]
         return (
             f"the slopes C_v of the constraint are dependent at q = {place[0]}, qdot = {place[1]}: {rows} = 0, so that "
             "the velocities allowed have no tangent there (branches may meet). Start at another state."
@@ -59,7 +59,6 @@ def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: 
     lost = lost / np.max(np.abs(lost))
     words = [f"{w:.3g} {names[i] if i < len(names) else f'z[{i}]'}" for i, w in enumerate(lost) if abs(w) > 1e-3]
     known = f" ({system.singular})" if system.singular else ""  # type: ignore[attr-defined]
-    place = [np.array2string(np.asarray(a), precision=6, separator=", ") for a in (q, z)]
     return (
         f"psi_z(q, z) has rank below m = {psi_z.shape[1]} at q = {place[0]}, z = {place[1]}{known}: a change of z "
         f"along {' + '.join(words)} moves no velocity, so its rate is not determined. The constraint itself has no "

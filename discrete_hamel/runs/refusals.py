@@ -49,22 +49,17 @@ def sentences(refused: int) -> tuple[str, ...]:
 
 
 def _off_constraint(system: System, q: Array, xi: Array, v: Array | None) -> Array:
-    """Whether xi^U is not the slip, or v not in the span of the frame; NaN counts elsewhere."""
+    """Whether xi^U is not the slip, rows(q, z) not zero, or v not what xi gives; NaN counts elsewhere."""
     if system.frameless:
-        return _off_curved(system, q, xi, v)
-    slip = system.slip(q)
-    size = jnp.maximum(jnp.max(jnp.abs(xi)), jnp.max(jnp.abs(slip), initial=0.0))
-    off = jnp.any(jnp.abs(xi[system.rank :] - slip) > ON_CONSTRAINT * size)
+        sizes = jnp.linalg.norm(gibbs_appell.slopes(system, q, xi), axis=1) * jnp.linalg.norm(xi)
+        off = jnp.any(jnp.abs(system.rows(q, xi)) > ON_CONSTRAINT * sizes)
+    else:
+        slip = system.slip(q)
+        size = jnp.maximum(jnp.max(jnp.abs(xi)), jnp.max(jnp.abs(slip), initial=0.0))
+        off = jnp.any(jnp.abs(xi[system.rank :] - slip) > ON_CONSTRAINT * size)
     if v is None:
         return off
     return off | jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
-
-
-def _off_curved(system: System, q: Array, z: Array, v: Array | None) -> Array:
-    """The same where psi(q, z) is in the place of the frame: whether rows(q, z) is not zero, or v not psi."""
-    velocity, k = gibbs_appell.velocities(system, q, z), gibbs_appell.slopes(system, q, z)
-    missed = jnp.any(jnp.abs(system.rows(q, z)) > ON_CONSTRAINT * jnp.linalg.norm(k, axis=1) * jnp.linalg.norm(z))
-    return missed if v is None else missed | jnp.any(jnp.abs(v - velocity) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
 
 
 def _demands(system: System) -> list[Array]:

@@ -40,9 +40,7 @@ class RunReport(Pytree):
     residual: Float[np.ndarray, K]  # (K,) norm left by its last step
     path: str = "plain"
     reason: str = ""
-    refused: Array | None = (
-        None  # of a traced run, not 0 where its data would be refused outside jit: codes of `refusals`
-    )
+    refused: Array | None = None  # of a traced run: codes of `refusals`, 0 where nothing would be refused outside jit
 
     def refusals(self) -> tuple[str, ...]:
         """Why the data of a run under jit would be refused outside it, in sentences; of one run of a batch."""

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.constructors import constrained
 from discrete_hamel.mechanics.hamel import balance, full
@@ -55,11 +54,9 @@ class DiscreteHamel(Scheme):
             return super().fitted(system)
         return HolonomicHamel(self.tau) if rows.held_rows else FollowingHamel(self.tau)
 
-    def check(self, system: System, q: Array) -> None:
-        if not 0 <= float(self.tau) <= 1:
-            raise InputError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
+    check = FollowingHamel.check  # the same parameter
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> State | CompensatedState:
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         state = Scheme.start(self, system, q, xi, h)
         if not self.compensated:
             return state
@@ -72,15 +69,13 @@ class DiscreteHamel(Scheme):
         momentum = mu - (1 - self.tau) * (h * force) - state.p  # (D2)
         return jnp.concatenate([momentum, q1 - state.q - h * system.frame(q) @ full(system, q, xi)])
 
-    def advance(
-        self, system: System, state: State | CompensatedState, h: Array, z: Array
-    ) -> tuple[State | CompensatedState, Array]:
+    def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
         xi, q1 = z[: system.rank], z[system.rank :]
         q = (1 - self.tau) * state.q + self.tau * q1
         whole = full(system, q, xi)
         if not self.compensated:
             return State(q1, state.p + h * balance(system, q, xi)[1], xi), whole
-        low_q, low_p = state.low[: len(q1)], state.low[len(q1) :]  # type: ignore[union-attr]
+        low_q, low_p = state.low[: len(q1)], state.low[len(q1) :]  # type: ignore[attr-defined]
         change, kick, rest_q, rest_p = self._changes(system, state, h, xi, q)  # type: ignore[arg-type]
         q1, low_q = carried(state.q, low_q + rest_q, change)
         p1, low_p = carried(state.p, low_p + rest_p, kick)
@@ -127,9 +122,7 @@ class StaggeredHamel(Scheme):
         mean = (full(system, state.q, state.xi) + full(system, q1, xi)) / 2
         return jnp.concatenate([mu1 - state.p - (h / 2) * (force0 + force1), q1 - state.q - h * system.frame(q) @ mean])
 
-    def advance(
-        self, system: System, state: State | CompensatedState, h: Array, z: Array
-    ) -> tuple[State | CompensatedState, Array]:
+    def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
         xi, q1 = z[: system.rank], z[system.rank :]
         mean = (full(system, state.q, state.xi) + full(system, q1, xi)) / 2
         return State(q1, balance(system, q1, xi)[0], xi), mean

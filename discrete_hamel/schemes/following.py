@@ -72,8 +72,8 @@ class FollowingHamel(Scheme):
     def guess(self, system: System, state: State, h: Array) -> Array:
         rows = rows_of(system)
         fields, r = orthonormal(rows, state.q)
-        x = r @ state.xi
-        v = fields @ x + _across(rows, state.q, rows.slip(state.q))
+        x, b, (a, normals) = r @ state.xi, rows.slip(state.q), _normals(rows, state.q)
+        v = fields @ x + normals @ jnp.linalg.solve(a @ normals, b)
         return jnp.concatenate([x, state.q + h * v])
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
@@ -114,11 +114,10 @@ def rows_of(system: System) -> FromConstraints:
     return found
 
 
-def _across(rows: FromConstraints, q: Array, amounts: Array) -> Array:
-    """N S^{-1} amounts: of all v with A v = amounts the shortest; a matrix of amounts column by column."""
+def _normals(rows: FromConstraints, q: Array) -> tuple[Array, Array]:
+    """A and N = G^{-1} A^T."""
     a = rows.one_forms(q)
-    normals = a.T / rows.weights[:, None]
-    return normals @ jnp.linalg.solve(a @ normals, amounts)
+    return a, a.T / rows.weights[:, None]
 
 
 def _dual(rows: FromConstraints, q: Array) -> Array:
@@ -128,8 +127,7 @@ def _dual(rows: FromConstraints, q: Array) -> Array:
 
 def _middle(system: System, q: Array, fields: Array, x: Array) -> _Middle:
     rows = rows_of(system)
-    a, b = rows.one_forms(q), rows.slip(q)
-    normals = a.T / rows.weights[:, None]
+    b, (a, normals) = rows.slip(q), _normals(rows, q)
     solved = jnp.linalg.solve(a @ normals, jnp.concatenate([a @ fields, b[:, None]], axis=1))
     w = fields - normals @ solved[:, :-1]
     v = w @ x + normals @ solved[:, -1]

@@ -12,7 +12,6 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -68,7 +67,7 @@ class _Lagrangian(Scheme):
     def check(self, system: System, q: Array) -> None:
         refuse_dependent(system, q, type(self).__name__)
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> "State | ReactingState":
+    def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         _need_square(system, q, type(self).__name__)
         return Scheme.start(self, system, q, xi, h)
 
@@ -191,12 +190,9 @@ def _constraint(system: System, q: Array) -> Array:
     return jnp.atleast_1d(system.constraint(q))  # type: ignore[attr-defined]
 
 
-class ReactingState(Pytree):
+class ReactingState(State):
     """A node with the reaction force there, which acts on both half-steps that meet in it."""
 
-    q: Array
-    p: Array
-    xi: Array
     reaction: Array
 
 

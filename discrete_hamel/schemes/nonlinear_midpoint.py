@@ -58,18 +58,11 @@ class NonlinearMidpoint(Scheme):
         q = (1 - self.tau) * state.q + self.tau * q1  # (N1)
         along, force = directions(system, q, inside).T, h * drive(system, q, inside)
         off = partial(_off, system, slopes(system, q, inside))
-        before, middle, after = (
-            covector(system, state.q, state.p),
-            covector(system, q, inside),
-            covector(system, q1, z1),
-        )
-        return jnp.concatenate(
-            [
-                along @ (middle - before - (1 - self.tau) * force) + off(q, inside),  # (N2)
-                q1 - state.q - h * velocities(system, q, inside),
-                along @ (after - middle - self.tau * force) + off(q1, z1),
-            ]
-        )
+        before, middle = covector(system, state.q, state.p), covector(system, q, inside)
+        after = covector(system, q1, z1)
+        first = along @ (middle - before - (1 - self.tau) * force) + off(q, inside)  # (N2)
+        chord = q1 - state.q - h * velocities(system, q, inside)
+        return jnp.concatenate([first, chord, along @ (after - middle - self.tau * force) + off(q1, z1)])
 
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
         inside, q1, z1 = jnp.split(z, [system.rank, system.rank + len(state.q)])

@@ -35,13 +35,9 @@ class RungeKutta4(Scheme):
         v2, a2, xi2 = slope(h / 2 * v1, h / 2 * a1)
         v3, a3, xi3 = slope(h / 2 * v2, h / 2 * a2)
         v4, a4, xi4 = slope(h * v3, h * a3)
-        return jnp.concatenate(
-            [
-                state.xi + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4),
-                state.q + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4),
-                (xi1 + 2 * xi2 + 2 * xi3 + xi4) / 6,
-            ]
-        )
+        xi = state.xi + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+        q = state.q + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
+        return jnp.concatenate([xi, q, (xi1 + 2 * xi2 + 2 * xi3 + xi4) / 6])
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         return z - self.guess(system, state, h)

@@ -35,16 +35,13 @@ class State(Pytree):
     xi: Array
 
 
-class CompensatedState(Pytree):
+class CompensatedState(State):
     """State, with the part of what is summed that the sums themselves are too short to hold.
 
     A coordinate that turns steadily grows by nearly the same amount at every step, and so is rounded to the same side:
     that adds up unless what is rounded off is carried along (Kahan's summation, Higham, ASNA (2002) 4.3).
     """
 
-    q: Array
-    p: Array
-    xi: Array
     low: Array
 
 

@@ -70,10 +70,8 @@ class TimeTransformed(Wrapped):
         log_density, size = self._step_size(system, state, h)
         inner, interval = self.scheme.step(system, state.inner, size)
         log_density = log_density + h / 2 * self._slope(system, inner)
-        interval = interval.replace(
-            report=interval.report.replace(converged=interval.report.converged & jnp.isfinite(log_density))
-        )
-        return Paced(inner, log_density, *_sum(state.t, state.excess, size)), interval
+        report = interval.report.replace(converged=interval.report.converged & jnp.isfinite(log_density))
+        return Paced(inner, log_density, *_sum(state.t, state.excess, size)), interval.replace(report=report)
 
     def unsolved(self, system: System, state: Paced, h: Array) -> tuple[Scheme, State, Array]:
         _, size = self._step_size(system, state, h)
