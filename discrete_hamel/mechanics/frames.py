@@ -66,23 +66,16 @@ def coadjoint_by_maps(velocity: Callable, quasivelocity: Callable, q: Array, xi:
     return jax.grad(work)(jnp.zeros_like(xi))
 
 
-def change_frame(frame: Frame, structure: Structure, transition: Frame) -> tuple[Frame, Structure]:
-    """The frame w_a = T^i_a(q) u_i and its structure, from a frame, its structure and T(q).
+def transform_structure(frame: Frame, structure: Structure, transition: Frame, q: Array) -> Array:
+    """The structure of the frame w_a = T^i_a(q) u_i, from a frame, its structure and T(q).
 
     [w_a, w_b] = (T^i_a T^j_b c^k_ij + w_a[T^k_b] - w_b[T^k_a]) u_k. Right also where the u_i are dependent
     as vectors and carry the bracket of an algebra (advected coordinates).
     """
-
-    def new_frame(q: Array) -> Array:
-        return frame(q) @ transition(q)
-
-    def new_structure(q: Array) -> Array:
-        t = transition(q)
-        derivative = jnp.einsum("kbx,xa->kab", jax.jacfwd(transition)(q), new_frame(q))  # w_a[T^k_b]
-        bracket = jnp.einsum("kij,ia,jb->kab", structure(q), t, t) + derivative - jnp.swapaxes(derivative, 1, 2)
-        return jnp.linalg.solve(t, bracket.reshape(len(t), -1)).reshape(bracket.shape)
-
-    return new_frame, new_structure
+    t = transition(q)
+    derivative = jnp.einsum("kbx,xa->kab", jax.jacfwd(transition)(q), frame(q) @ t)  # w_a[T^k_b]
+    bracket = jnp.einsum("kij,ia,jb->kab", structure(q), t, t) + derivative - jnp.swapaxes(derivative, 1, 2)
+    return jnp.linalg.solve(t, bracket.reshape(len(t), -1)).reshape(bracket.shape)
 
 
 def condition(matrix: np.ndarray) -> float:

@@ -128,7 +128,7 @@ class ReducedSystem(System):
 
     def structure(self, q: Array) -> Array:
         """(2.19)-(2.21) of [QS], by the change of frame from (d/dr, L_g* E_A)."""
-        return frames.change_frame(self.frame, self._before, self.transition)[1](q)
+        return frames.transform_structure(self.frame, self._before, self.transition, q)
 
     def force(self, q: Array, xi: Array) -> Array:
         lift = self.upstairs(q) @ self.transition(q)

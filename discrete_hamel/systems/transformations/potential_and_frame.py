@@ -31,7 +31,7 @@ def with_potential(system: System, V: Callable, *, params: PyTree = None) -> Sys
 
 
 def in_frame(system: System, T: Callable, *, velocities: tuple[str, ...] = ()) -> System:
-    """The same motion in the frame w_a = T^i_a(q) u_i, by `frames.change_frame`: xi = T(q) xi', T m x m or n x n.
+    """The same motion in the frame w_a = T^i_a(q) u_i: xi = T(q) xi', T m x m or n x n.
 
     D must stay D: T maps its first m components among themselves. An m x m matrix leaves the other fields as they are.
     `velocities` are the names of xi'.
@@ -100,7 +100,7 @@ class InFrame(Wrapper):
         return self.system.frame(q) @ self.transition(q)
 
     def structure(self, q: Array) -> Array:
-        return frames.change_frame(self.system.frame, self.system.structure, self.transition)[1](q)
+        return frames.transform_structure(self.system.frame, self.system.structure, self.transition, q)
 
     def slip(self, q: Array) -> Array:
         """xi'^U of T_UU xi'^U = b."""

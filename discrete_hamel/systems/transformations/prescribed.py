@@ -173,7 +173,7 @@ class InTime(Wrapper):
         if self.brackets_by_autodiff:
             return frames.structure_functions(self.frame, q)
         whole = self.whole(q)
-        c = frames.change_frame(self.system.frame, self.system.structure, self._transition)[1](whole)
+        c = frames.transform_structure(self.system.frame, self.system.structure, self._transition, whole)
         free = len(c) - len(self.driven)
         with_time = jax.vmap(lambda rows: self._in_time(q[-1], rows))(c[:free])[:, :free]  # [k, i, j], j to time
         result = jnp.zeros((free + 1,) * 3).at[:free, :free, :].set(with_time)

@@ -107,7 +107,7 @@ class WithConstraints(Wrapper):
         return self.system.frame(q) @ self.transition(q)
 
     def structure(self, q: Array) -> Array:
-        return frames.change_frame(self.system.frame, self.system.structure, self.transition)[1](q)
+        return frames.transform_structure(self.system.frame, self.system.structure, self.transition, q)
 
     def slip(self, q: Array) -> Array:
         """b(q), and the slip there was."""
