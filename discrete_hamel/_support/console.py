@@ -6,20 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Protocol
 
 SILENT = 1.0  # seconds before the first line
 APART = 0.1  # seconds between lines
 WIDTH = 24  # of the bar
-
-
-class Screen(Protocol):
-    """Shows one line, in place of the one before."""
-
-    def show(self, line: str) -> None: ...
-
-    def end(self) -> None: ...
 
 
 class Terminal:
@@ -55,7 +45,7 @@ class Notebook:
         pass
 
 
-def screen() -> Screen | None:
+def screen() -> Terminal | Notebook | None:
     """Where a person is watching: a notebook or a terminal; None for pipes, files and batch jobs."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
@@ -102,9 +92,7 @@ class Progress:
         left = f", {span((self.total - self.done) / rate)} left" if self.done < self.total else ""
         return f"{line}, {rate:,.0f}/s{left}"
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.screen is None or not self.shown:
             return
         now = time.monotonic()

@@ -238,9 +238,8 @@ def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:
     weights = np.linalg.lstsq(unit[others].T, a[row])[0] / np.where(norms[others] > 0, norms[others], 1.0)
     said = " + ".join(f"{w:.3g} row {i}" for w, i in zip(weights, others, strict=True) if abs(w) > DEPENDENT)
     implied = float(weights @ b[others])
-    start = (
-        f"the {k} constraint rows of A(q) are dependent at this q: row {row} is, to {sizes[-1]:.1e}, {said or 'zero'}"
-    )
+    which = f"row {row} is, to {sizes[-1]:.1e}, {said or 'zero'}"
+    start = f"the {k} constraint rows of A(q) are dependent at this q: {which}"
     if abs(b[row] - implied) > DEPENDENT * max(1.0, float(np.max(np.abs(b)))):
         raise InputError(
             f"{start}, and the constraints are inconsistent: the others demand {implied:.6g} of it, b(q) says "

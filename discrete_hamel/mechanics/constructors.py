@@ -283,8 +283,7 @@ class FromConstraints(_GivenInVelocities):
 
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
-        ready = self.at(q)
-        return ready.choice.fields(self._rows(q))  # type: ignore[attr-defined]
+        return self.at(q).choice.fields(self._rows(q))  # type: ignore[attr-defined]
 
     def components(self, q: Array, v: Array) -> Array:
         """xi^D of a velocity with A v = b, or of a matrix of such columns with A v = 0 if b is none."""
@@ -293,8 +292,7 @@ class FromConstraints(_GivenInVelocities):
         return jnp.linalg.solve(weighed @ u, weighed @ v)
 
     def frame(self, q: Array) -> Array:
-        ready = self.at(q)
-        return ready.choice.frame(self._rows(q))  # type: ignore[attr-defined]
+        return self.at(q).choice.frame(self._rows(q))  # type: ignore[attr-defined]
 
     def slip(self, q: Array) -> Array:
         if self.b_of is None:

@@ -15,6 +15,7 @@ from jax import Array
 
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputTypeError
+from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.system import Invariant, System
 
 
@@ -93,20 +94,12 @@ def call(function: Callable, params: object, *arguments: object) -> Any:
 class DescribedSystem(System):
     """A system with the fields `params` and `description`: what the latter says, as methods."""
 
-    @property
-    def _said(self) -> Description:
-        return self.description  # type: ignore[attr-defined]  # a field of every subclass
+    _said = of("description")
+    coordinates = of("description.coordinates")
+    velocities = of("description.velocities")
 
     def _functions(self, function: Callable, *arguments: Array) -> Any:
         return call(function, self.params, *arguments)  # type: ignore[attr-defined]
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]  # names depend on a field
-        return self._said.coordinates
-
-    @property
-    def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self._said.velocities
 
     @property
     def units(self) -> Mapping[str, str]:  # type: ignore[override]

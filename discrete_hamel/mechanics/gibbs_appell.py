@@ -18,11 +18,6 @@ from discrete_hamel.mechanics.system import System
 STARTS = 24  # points from which z is searched for, where a velocity is given
 
 
-def velocities(system: System, q: Array, z: Array) -> Array:
-    """qdot = psi(q, z).   [BE] (9)"""
-    return system.velocity(q, z)
-
-
 def covector(system: System, q: Array, z: Array) -> Array:
     """P(q, z) = L_v(q, psi(q, z)), n components."""
     return jax.grad(system.lagrangian, 1)(q, system.velocity(q, z))

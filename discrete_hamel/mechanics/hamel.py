@@ -161,7 +161,7 @@ def reactions(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Arra
     return (rate - _balance(system, q, xi)[1])[system.rank :]
 
 
-@_or(gibbs_appell.velocities)
+@_or(lambda system, q, z: system.velocity(q, z))  # [BE] (9)
 def velocities(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, N]:
     """Returns qdot = Psi(q) xi."""
     system, q, xi = _arguments(system, q, xi)

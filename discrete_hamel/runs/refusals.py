@@ -32,9 +32,8 @@ SENTENCES = {
 def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None) -> Array:
     """The codes of what is wrong with a run's data, summed; xi with all n components, v if that was given."""
     numbers = [leaf for leaf in jax.tree.leaves((system, scheme, q, xi)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
-    finite = [jnp.all(jnp.isfinite(leaf)) for leaf in numbers]
     wrong = {
-        NOT_FINITE: ~jnp.all(jnp.stack(finite)),
+        NOT_FINITE: ~jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in numbers])),
         NO_STEP: (h == 0) | ~jnp.isfinite(h),
         OFF_CONSTRAINT: _off_constraint(system, q, xi, v),
         OFF_MANIFOLD: off_manifold(system, q) > slack(q),

@@ -139,12 +139,11 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
                 f"xi has {len(xi)} components; it needs the {m} free ones (the slip is filled in) or all {n}"
                 + (f": {', '.join(system.velocities)}." if system.velocities else ".")
             )
-    if concrete:
-        with explained(f"what {type(system).__name__} checks of the place where it starts"):
-            system.check_start(q)
-            refuse_off_manifold(system, q)
-    else:
+    if not concrete:
         return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
+    with explained(f"what {type(system).__name__} checks of the place where it starts"):
+        system.check_start(q)
+        refuse_off_manifold(system, q)
     with explained("the system at the initial data"):
         try:
             found = (_facts.afresh if lasting else _facts)(system, q, jnp.zeros(n) if xi is None else xi)

@@ -46,23 +46,23 @@ class CortesMartinez(Scheme):
         need_independent(system, q, "CortesMartinez")
         return Scheme.start(self, system, q, xi, h)
 
-    def _at(self, system: System, state: State, q1: Array, xi: Array) -> tuple[Array, Array, Array]:
-        """dL/dv and dL/dq + f at q_a, and (q1 - q)/h."""
+    def _at(self, system: System, state: State, q1: Array, xi: Array) -> tuple[Array, ...]:
+        """dL/dv and dL/dq + f at q_a, (q1 - q)/h, and xi with all n components."""
         q_a = (1 - self.lagrangian_at) * state.q + self.lagrangian_at * q1
         q_b = (1 - self.constraint_at) * state.q + self.constraint_at * q1
-        velocity = system.frame(q_b) @ full(system, q_b, xi)
-        return (*momentum_and_force(system, q_a, velocity), velocity)
+        whole = full(system, q_b, xi)
+        velocity = system.frame(q_b) @ whole
+        return (*momentum_and_force(system, q_a, velocity), velocity, whole)
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         xi, q1 = z[: system.rank], z[system.rank :]
-        momentum, force, velocity = self._at(system, state, q1, xi)
+        momentum, force, velocity, _ = self._at(system, state, q1, xi)
         start = momentum - (1 - self.lagrangian_at) * h * force  # -D_1 L_d
         along = system.frame(state.q)[:, : system.rank]
         return jnp.concatenate([along.T @ start - state.p, q1 - state.q - h * velocity])
 
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
         xi, q1 = z[: system.rank], z[system.rank :]
-        momentum, force, _ = self._at(system, state, q1, xi)
+        momentum, force, _, whole = self._at(system, state, q1, xi)
         end = momentum + self.lagrangian_at * h * force  # D_2 L_d
-        q_b = (1 - self.constraint_at) * state.q + self.constraint_at * q1
-        return State(q1, system.frame(q1)[:, : system.rank].T @ end, xi), full(system, q_b, xi)
+        return State(q1, system.frame(q1)[:, : system.rank].T @ end, xi), whole

@@ -96,7 +96,8 @@ class DiscreteHamel(Scheme):
         mu, force = balance(system, middle, xi)
         off = (mu - state.p) - (1 - self.tau) * (h * force) - low_p
         low = jnp.linalg.solve(jax.jacfwd(lambda xi: balance(system, middle, xi)[0])(xi), -off)
-        further = response(system.frame, middle, self.tau, x, jnp.pad(h * low, (0, len(x) - len(low))))
+        of_low = system.frame(middle) @ jnp.pad(h * low, (0, len(x) - len(low)))
+        further = response(system.frame, middle, self.tau, x, of_low)
         shift = left + self.tau * further
         _, (_, bend) = jax.jvp(lambda q, xi: balance(system, q, xi), (middle, xi), (shift, low))
         return change, h * force, rest + further, h * bend

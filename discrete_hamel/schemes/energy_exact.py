@@ -8,7 +8,7 @@ from jax import Array
 from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, of
-from discrete_hamel.mechanics.gibbs_appell import covector, directions, energy, velocities
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, energy
 from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.mechanics.newton import NEGLIGIBLE
 from discrete_hamel.mechanics.system import System
@@ -232,7 +232,7 @@ class NonlinearEnergyExact(Scheme):
     def guess(self, system: System, state: CompensatedState, h: Array) -> Array:
         """(z_{k+1} - z_k, q_{k+1} - q_k), z extrapolated from the last interval's."""
         change = state.p - state.xi
-        return jnp.concatenate([2 * change, h * velocities(system, state.q, state.p + change)])
+        return jnp.concatenate([2 * change, h * system.velocity(state.q, state.p + change)])
 
     def _parts(self, system: System, state: CompensatedState, h: Array, z: Array) -> tuple[Array, ...]:
         """qdot and zdot over the step, and the power of what is no gradient in them; Dbar E = (along q, along z)."""
@@ -248,7 +248,7 @@ class NonlinearEnergyExact(Scheme):
         q, middle = state.q + dq / 2, state.p + dz / 2
         psi_z = directions(system, q, middle)
         mass = psi_z.T @ jax.jacfwd(covector, 2)(system, q, middle)
-        velocity, twist = velocities(system, q, middle), jax.jacfwd(covector, 1)(system, q, middle)
+        velocity, twist = system.velocity(q, middle), jax.jacfwd(covector, 1)(system, q, middle)
         rate = jax.jvp(lambda v: jax.grad(system.lagrangian, 1)(q, v), (velocity,), (velocity,))[1]  # L_vv psi
         across = velocity - psi_z @ jnp.linalg.solve(mass, psi_z.T @ rate)
         chord, given = psi_z @ jnp.linalg.solve(mass, along_z) + across, system.force(q, velocity)

@@ -66,15 +66,13 @@ def increment(
     coarse = round_to_half(middle)
     _, along = jax.jvp(lambda q: frame(q) @ x, (coarse,), ((middle - coarse) + (left + low),))
     image, below = carried(frame(coarse) @ coarse_x, none, frame(coarse) @ (x - coarse_x) + along)
-    return carried(d, none, _implicit(frame, coarse, tau, x, (image - d) + below))
+    return carried(d, none, response(frame, coarse, tau, x, (image - d) + below))
 
 
 def response(frame: Callable[[Array], Array], middle: Array, tau: Array | float, x: Array, change: Array) -> Array:
-    """By how much d = Psi(q + tau d) x changes with x, to first order; `middle` is q + tau d."""
-    return _implicit(frame, middle, tau, x, frame(middle) @ change)
+    """(1 - tau d(Psi x)/dq)^-1 change: what d = Psi(q + tau d) x makes of a change of its right side.
 
-
-def _implicit(frame: Callable[[Array], Array], middle: Array, tau: Array | float, x: Array, change: Array) -> Array:
-    """(1 - tau d(Psi x)/dq)^-1 change: what d = Psi(q + tau d) x makes of a change of its right side."""
+    To first order; `middle` is q + tau d.
+    """
     slope = jax.jacfwd(lambda q: frame(q) @ x)(middle)
     return jnp.linalg.solve(jnp.eye(len(middle)) - tau * slope, change)

@@ -7,7 +7,7 @@ from jax import Array
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
-from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive, slopes, velocities
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive, slopes
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 
@@ -50,7 +50,7 @@ class NonlinearMidpoint(Scheme):
     def guess(self, system: System, state: State, h: Array) -> Array:
         """(z_{k+tau}, q_{k+1}, z_{k+1}), z extrapolated from the last interval's."""
         change = state.p - state.xi
-        q1 = state.q + h * velocities(system, state.q, state.p + change)
+        q1 = state.q + h * system.velocity(state.q, state.p + change)
         return jnp.concatenate([state.p + change, q1, state.p + 2 * change])
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
@@ -61,7 +61,7 @@ class NonlinearMidpoint(Scheme):
         before, middle = covector(system, state.q, state.p), covector(system, q, inside)
         after = covector(system, q1, z1)
         first = along @ (middle - before - (1 - self.tau) * force) + off(q, inside)  # (N2)
-        chord = q1 - state.q - h * velocities(system, q, inside)
+        chord = q1 - state.q - h * system.velocity(q, inside)
         return jnp.concatenate([first, chord, along @ (after - middle - self.tau * force) + off(q1, z1)])
 
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:

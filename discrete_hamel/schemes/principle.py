@@ -156,7 +156,7 @@ class Principle(Scheme):
     def varied(self, system: System, q0: Array, q1: Array, xi: Array, h: Array, eta0: Array, eta1: Array) -> Array:
         """<dl^d, (delta q_bar, delta xi)> + h <f, eta_bar>, linear in eta0 and eta1, which have n components."""
         if self.variation == "derived":
-            return self._varied_as_derived(system, q0, q1, xi, h, eta0, eta1)
+            return self._varied_at_nodes(system, q0, q1, xi, h, eta0, eta1)
         q = self.at(q0, q1)
         slope, momentum = jax.grad(partial(self._density, system), (0, 1))(q, xi, h)
         if callable(self.variation):
@@ -167,11 +167,9 @@ class Principle(Scheme):
             gain = momentum @ ((eta1 - eta0) / h) + system.coadjoint(q, xi, momentum) @ mean  # (5.8)
         return slope @ (system.frame(q) @ mean) + gain + h * (system.force(q, xi) @ mean)  # (5.7)
 
-    def _varied_as_derived(
-        self, system: System, q0: Array, q1: Array, xi: Array, h: Array, eta0: Array, eta1: Array
-    ) -> Array:
+    def _varied_at_nodes(self, system: System, q0: Array, q1: Array, xi: Array, h: Array, *eta: Array) -> Array:
         """The same for delta q_k = Psi(q_k) eta_k and delta xi with delta rho = 0."""
-        nodes, moves = (q0, q1), (system.frame(q0) @ eta0, system.frame(q1) @ eta1)
+        nodes, moves = (q0, q1), (system.frame(q0) @ eta[0], system.frame(q1) @ eta[1])
         q, moved = jax.jvp(self.at, nodes, moves)
         if self.two_point is not None:
             velocity = left_inverse(system.frame(q), (q1 - q0) / h)
