@@ -3,6 +3,7 @@
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -10,10 +11,11 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.momenta import momentum_residual
-from discrete_hamel.analysis.motion.nonlinear_residuals import midpoint_residuals, reactions_work
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
 from discrete_hamel.analysis.motion.trends import UNKNOWN, Trend
 from discrete_hamel.analysis.motion.trends import drift as drift_of
+from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
+from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory, pull
 from discrete_hamel.schemes import (
     Composed,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+ALONG = 1e-12  # part of qdot across psi_z, relative to qdot, that is round-off
 ROUNDOFF = 1e-12  # times the square root of the number of steps: what an exact quantity may wander
 ONE_CHORD = (DiscreteHamel, CortesMartinez, StaggeredHamel, EnergyExact)  # q_{k+1} - q_k itself is in D
 ELSEWHERE = {  # where schemes that claim the constraint meet it, if not on the chord of a step
@@ -177,7 +180,7 @@ def _nonlinear(trajectory: Trajectory, steps: int) -> tuple[Line, Line]:
     if trajectory.save_every != 1 or trajectory.scheme.time(trajectory.final) is not None or len(trajectory.t) < 2:
         first, last = (Line(name, float("nan"), Standing.NOT_CLAIMED, None, note=SINGLE_STEPS) for name in what)
         return first, last
-    sizes = midpoint_residuals(trajectory)
+    sizes = _midpoint_residuals(trajectory)
     if not isinstance(trajectory.scheme, NonlinearMidpoint):
         note = "exact at nodes; (N1), (N2) at the middle, measured here, are not this scheme's equations"
         first, last = (
@@ -225,7 +228,7 @@ def _invariant(trajectory: Trajectory, name: str, values: np.ndarray, steps: int
     size = float(np.max(np.abs(values - values[0])))
     drift = drift_of(np.asarray(trajectory.t), values)
     found = _exponent(values)
-    lossy = name == "energy" and trajectory.system.frameless and reactions_work(trajectory)
+    lossy = name == "energy" and trajectory.system.frameless and _reactions_work(trajectory)
     if _exact(trajectory.scheme, name, kept) and not lossy:
         holds = size < ROUNDOFF * steps**0.5 * max(1.0, abs(float(values[0])))
         return Line(name, size, Standing.THEOREM, holds, drift, found)
@@ -289,3 +292,41 @@ def _newton(trajectory: Trajectory) -> Line:
     failed, most = int(np.sum(~np.asarray(report.converged))), int(np.max(report.iterations))
     note = f"{failed} failed, at most {most} iterations, {report.path} path"
     return Line("Newton", float(np.nanmax(report.residual)), Standing.OBSERVED, failed == 0, note=note)
+
+
+def _midpoint_residuals(run: Trajectory) -> tuple[float, float]:
+    """The largest residuals of (N1) a step, divided by h, and of (N2), by NonlinearMidpoint or at the middle."""
+    tau = jnp.asarray(0.5 if run.scheme is None else run.scheme.point, float)
+    chord, balance = _residuals(run.system, run.q, run.xi, run.xi_mid, run.h, tau)
+    return float(np.max(np.asarray(chord))), float(np.max(np.asarray(balance)))
+
+
+@jax.jit
+def _residuals(system: System, q: Array, z: Array, inside: Array, h: Array, tau: Array) -> tuple[Array, Array]:
+    def one(q0: Array, q1: Array, z0: Array, z1: Array, middle: Array) -> tuple[Array, Array]:
+        q = (1 - tau) * q0 + tau * q1
+        along, force, here = directions(system, q, middle).T, h * drive(system, q, middle), covector(system, q, middle)
+        first = along @ (here - covector(system, q0, z0) - (1 - tau) * force)
+        second = along @ (covector(system, q1, z1) - here - tau * force)
+        chord = (q1 - q0) / h - system.velocity(q, middle)
+        return jnp.max(jnp.abs(chord)), jnp.max(jnp.abs(jnp.concatenate([first, second])))
+
+    return jax.vmap(one)(q[:-1], q[1:], z[:-1], z[1:], inside)
+
+
+def _reactions_work(run: Trajectory) -> bool:
+    """Whether qdot has a part across psi_z at some node: then the reactions work, and the motion's energy changes."""
+    across = np.asarray(_across(run.system, jnp.asarray(run.q), jnp.asarray(run.xi)))
+    return not bool(np.all(across <= ALONG))
+
+
+@jax.jit
+def _across(system: System, q: Array, z: Array) -> Array:
+    """|psi - psi_z c| / |psi| with psi_z c the nearest."""
+
+    def one(q: Array, z: Array) -> Array:
+        v, psi_z = system.velocity(q, z), directions(system, q, z)
+        off = v - psi_z @ (jnp.linalg.pinv(psi_z) @ v)
+        return jnp.linalg.norm(off) / jnp.maximum(jnp.linalg.norm(v), jnp.finfo(v.dtype).tiny)
+
+    return jax.vmap(one)(q, z)
