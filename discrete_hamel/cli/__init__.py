@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not words:
         parser.print_help(sys.stderr)
         return 2
-    options = parser.parse_args([_spaced(word) for word in words])
+    options = parser.parse_args([_space(word) for word in words])
     try:
         return options.command(options)
     except dh.RunFailed as failure:
@@ -99,6 +99,6 @@ def _parser() -> Parser:
     return parser
 
 
-def _spaced(word: str) -> str:
+def _space(word: str) -> str:
     """Negative numbers after a space, so that argparse does not take -1e-3 or -1,2 for an option."""
     return f" {word}" if re.fullmatch(r"-[\d.][\d.eE+,-]*", word) else word

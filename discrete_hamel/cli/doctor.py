@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> int:
         "native code": _native(),
         "cache": _cache(),
     }
-    checked = _tested()
+    checked = _test()
     if options.json:
         printed({**found, **checked})
     else:
@@ -83,7 +83,7 @@ def _cache() -> str:
     return f"{place}: {len(files)} functions, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB"
 
 
-def _tested() -> dict[str, object]:
+def _test() -> dict[str, object]:
     """The README's first run against the reference motion, and against what a theorem keeps."""
     began = time.perf_counter()
     sleigh = dh.systems.ChaplyginSleigh(mass=1.0, inertia=0.7, offset=0.4)

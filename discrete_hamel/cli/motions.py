@@ -52,7 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def asked(options: argparse.Namespace) -> Motion:
     """The system and the data that a line with these options asks for."""
     kind = found(options.name)
-    system = _made(kind, _parameters(kind, options.set)) if isinstance(kind, type) else _replaced(kind, options.set)
+    system = _made(kind, _parameters(kind, options.set)) if isinstance(kind, type) else _replace(kind, options.set)
     return Motion(system, *_initial_data(system, options))
 
 
@@ -98,7 +98,7 @@ def defined(path: Path) -> dict[str, type[dh.System] | dh.System]:
     """The systems that a Python file makes, and the classes of systems that it defines, by name."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}.")
-    module = _executed(path)
+    module = _execute(path)
     here = {name: item for name, item in vars(module).items() if not name.startswith("_")}
     systems = {name: item for name, item in here.items() if isinstance(item, dh.System)}
     classes = {
@@ -110,7 +110,7 @@ def defined(path: Path) -> dict[str, type[dh.System] | dh.System]:
     return systems | {name: item for name, item in classes.items() if item not in made}
 
 
-def _executed(path: Path) -> ModuleType:
+def _execute(path: Path) -> ModuleType:
     name = f"discrete_hamel_file_{path.stem}"
     described = importlib.util.spec_from_file_location(name, path)
     if described is None or described.loader is None:
@@ -127,7 +127,7 @@ def _executed(path: Path) -> ModuleType:
     return module
 
 
-def _replaced(system: dh.System, settings: Sequence[str]) -> dh.System:
+def _replace(system: dh.System, settings: Sequence[str]) -> dh.System:
     """A system that a file made, with other values of its fields, or of the entries of its `params`."""
     pairs = [calls.setting(text) for text in settings]
     params = getattr(system, "params", None)

@@ -82,10 +82,10 @@ def _kept(build: Callable[..., Built], run: tuple, form: tuple[Hashable, ...]) -
     """What was built of this kind and form before, or is now; or the reason why there is none."""
     leaves, structure = jax.tree.flatten(run)
     key = build, structure, tuple((leaf.shape, str(leaf.dtype)) for leaf in leaves), form
-    return _steps.kept(key, lambda: _built(build, run, form))
+    return _steps.kept(key, lambda: _build(build, run, form))
 
 
-def _built(build: Callable[..., Built], run: tuple, form: tuple) -> Built | str:
+def _build(build: Callable[..., Built], run: tuple, form: tuple) -> Built | str:
     try:
         return build(*run, *form)
     except Unsupported as error:

@@ -153,7 +153,7 @@ class FromQuasivelocities(DescribedSystem):
     def force(self, q: Array, xi: Array) -> Array:
         if self.force_of is None:
             return jnp.zeros_like(xi)
-        return _sized(_call(self.force_of, self.params, q, xi), xi, "force(q, xi)", "quasi-velocity")
+        return _need_size(_call(self.force_of, self.params, q, xi), xi, "force(q, xi)", "quasi-velocity")
 
     @property
     def brackets_by_autodiff(self) -> bool:
@@ -175,7 +175,7 @@ class _GivenInVelocities(DescribedSystem):
         if self.force_of is None:  # type: ignore[attr-defined]
             return jnp.zeros_like(v)
         force = _call(self.force_of, self.params, q, v)  # type: ignore[attr-defined]
-        return _sized(force, v, "force(q, qdot)", "coordinate")
+        return _need_size(force, v, "force(q, qdot)", "coordinate")
 
     def force(self, q: Array, xi: Array) -> Array:
         """f_j = <f, u_j>."""
@@ -338,7 +338,7 @@ def _weights(inertias: Array) -> Array:
     return jnp.where(good, inertias, jnp.where(jnp.isfinite(least), least, 1.0))
 
 
-def _sized(force: ArrayLike, like: Array, name: str, each: str) -> Array:
+def _need_size(force: ArrayLike, like: Array, name: str, each: str) -> Array:
     force = jnp.asarray(force)
     if force.shape != like.shape:
         raise InputError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")

@@ -114,9 +114,9 @@ class DescribedSystem(System):
         return jnp.zeros(0) if said is None else jnp.atleast_1d(jnp.asarray(self._functions(said, q)))
 
     def symmetries(self) -> dict[str, Callable[[Array], Array]]:
-        return {name: partial(self._generated, of) for name, of in self._said.symmetries}
+        return {name: partial(self._generator_at, of) for name, of in self._said.symmetries}
 
-    def _generated(self, generator: Callable, q: Array) -> Array:
+    def _generator_at(self, generator: Callable, q: Array) -> Array:
         return jnp.asarray(self._functions(generator, q), float)
 
     def invariants(self) -> dict[str, Invariant]:

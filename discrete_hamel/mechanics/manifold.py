@@ -47,7 +47,7 @@ def project(
     given = floats("q", q)
     near = nearest(system, given)
     system = system.at(near)
-    velocity = floats("xi", xi) if v is None else _admitted(system, near, floats("v", v))
+    velocity = floats("xi", xi) if v is None else _admissible_velocity(system, near, floats("v", v))
     if not isinstance(near, jax.core.Tracer) and not float(_off(system, near)) <= slack(near):
         raise InputError(
             f"Gauss' and Newton's iteration finds no point near q = {given.tolist()} that satisfies what "
@@ -62,7 +62,7 @@ def project(
 
 
 @jax.jit
-def _admitted(system: System, q: Array, v: Array) -> Array:
+def _admissible_velocity(system: System, q: Array, v: Array) -> Array:
     rows = constrained(system)
     if rows is None:
         return quasivelocities(system, q, v)

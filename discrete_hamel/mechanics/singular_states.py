@@ -23,7 +23,7 @@ POINTS = np.linspace(0.0, 1.0, 65)
 
 def refuse_singular(system: System, q: Array, z: Array) -> None:
     """A sentence if psi_z, or the inertia on it, is singular at this state."""
-    psi_z = np.asarray(_ranked(system, q, z))
+    psi_z = np.asarray(_rank_matrix(system, q, z))
     lost = lost_direction(psi_z)
     if lost is not None:
         raise InputError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
@@ -68,10 +68,10 @@ def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: 
 
 @jax.jit
 def _directions(system: System, q: Array, z: Array) -> Array:
-    return jax.vmap(lambda q, z: _ranked(system, q, z))(q, z)
+    return jax.vmap(lambda q, z: _rank_matrix(system, q, z))(q, z)
 
 
-def _ranked(system: System, q: Array, z: Array) -> Array:
+def _rank_matrix(system: System, q: Array, z: Array) -> Array:
     """What has full rank wherever the velocities allowed have a tangent: psi_z, or the slopes of rows as columns."""
     k = slopes(system, q, z)
     return k.T if len(k) else directions(system, q, z)
@@ -151,11 +151,11 @@ def _encounter(system: System, start: tuple, end: tuple, scale: np.ndarray, near
     if not sizes[best] < near:
         return None
     at_q, at_z = ((1 - where) * a + where * b for a, b in zip(start, end, strict=True))
-    there = np.asarray(_ranked(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale
+    there = np.asarray(_rank_matrix(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale
     return where, _sentence(system, there, np.linalg.svd(there)[2][-1] / scale[0], at_q, at_z)
 
 
-def explained(system: System, q: ArrayLike, z: ArrayLike, h: float, where: str) -> RunFailed | None:
+def singular_reason(system: System, q: ArrayLike, z: ArrayLike, h: float, where: str) -> RunFailed | None:
     """The failure of a step that Newton's method could not solve, where a singular state or the chart is the reason."""
     q, z = jnp.asarray(q), jnp.asarray(z)
     if getattr(system, "chart", None) is not None:

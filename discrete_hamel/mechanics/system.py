@@ -50,7 +50,7 @@ def overridden(system_class: type, base: type) -> set[str]:
 MAPS = {"velocity": ("frame",), "quasivelocity": ("frame", "velocity"), "coadjoint": ("frame", "velocity", "structure")}
 
 
-def _inherited(declare: Callable, base: type) -> Callable:
+def _inherit(declare: Callable, base: type) -> Callable:
     """`declare`, the method `invariants` of `base`, without what a subclass's own methods make untrue."""
 
     @wraps(declare)
@@ -103,7 +103,7 @@ class System(Pytree):
             if name not in vars(newest) and getattr(cls, name) is not getattr(System, name):
                 setattr(cls, name, getattr(System, name))
         if "invariants" in vars(cls):
-            cls.invariants = _inherited(cls.invariants, cls)  # type: ignore[method-assign]
+            cls.invariants = _inherit(cls.invariants, cls)  # type: ignore[method-assign]
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         """l(q, xi), xi with all n components: vary first, constrain after."""

@@ -10,7 +10,7 @@ from discrete_hamel._support.inputs import in_short
 from discrete_hamel.compiler.along import along
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.newton import Report, newton
-from discrete_hamel.mechanics.singular_states import explained
+from discrete_hamel.mechanics.singular_states import singular_reason
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.output_shapes import DENSE
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -49,7 +49,7 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
     t = steps * float(h) if clock is None else float(clock)
     where = f"step {steps + 1} (from t = {t:g} with h = {float(size_of_step):g})"
     if system.frameless:
-        reason = explained(system, state.q, state.p, float(size_of_step), where)
+        reason = singular_reason(system, state.q, state.p, float(size_of_step), where)
         if reason is not None:
             return reason
     position = f"q = {np.array2string(np.asarray(state.q), precision=6, separator=', ')}"

@@ -189,7 +189,7 @@ def _nonlinear_data(system: System, q: Array, z: Any, v: Array | None, concrete:
     found = (np.asarray(value) for value in _nonlinear_facts(system, q, z))
     _finite(dict(zip(NONLINEAR_FACTS, found, strict=True)), q, z)
     if v is not None:
-        _reached(system, q, z, np.asarray(v))
+        _refuse_unreached(system, q, z, np.asarray(v))
     refuse_singular(system, q, z)
     return system, q, z
 
@@ -311,7 +311,7 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
     )
 
 
-def _reached(system: System, q: Array, z: Array, v: np.ndarray) -> None:
+def _refuse_unreached(system: System, q: Array, z: Array, v: np.ndarray) -> None:
     """Refuses a velocity that no z gives."""
     miss = v - np.asarray(system.velocity(q, z))
     worst, size = int(np.argmax(np.abs(miss))), float(np.max(np.abs(v)))

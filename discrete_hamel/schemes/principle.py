@@ -115,13 +115,13 @@ class Principle(Scheme):
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         if self.variation == "derived":
             need_independent(system, q, "A principle with derived variations")
-        self._shaped("reconstruction", self.missed(system, q, q, xi, h), len(q))
+        self._refuse_shape("reconstruction", self.missed(system, q, q, xi, h), len(q))
         if self.constraint is not None:
             rows = jnp.atleast_1d(self._asked(self.constraint, system, q, q, h))
-            self._shaped("constraint", rows, len(xi) - system.rank)
+            self._refuse_shape("constraint", rows, len(xi) - system.rank)
         return Scheme.start(self, system, q, xi, h)
 
-    def _shaped(self, part: str, rows: Array, length: int) -> None:
+    def _refuse_shape(self, part: str, rows: Array, length: int) -> None:
         if rows.shape != (length,):
             raise InputError(f"{part} gives an array of shape {rows.shape}; it has {length} rows here.")
 

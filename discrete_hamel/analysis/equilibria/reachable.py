@@ -37,21 +37,23 @@ def reachable(system: System, q: Coordinates) -> Words:
     span = np.eye(n)[:, :m]
     drifts = bool(np.any(np.asarray(system.slip(point))) or np.any(np.asarray(system.slip(q))))
     if drifts:
-        words, span = _grown(words, span, [m], np.asarray(_section(m, system, point))[:, None])
+        words, span = _extend(words, span, [m], np.asarray(_section(m, system, point))[:, None])
     first = np.asarray(_structure(system, point))[:, :m, :m].reshape(n, -1)
-    new, span = _grown([], span, [(int(i), int(j)) for i, j in np.ndindex(m, m)], first)
+    new, span = _extend([], span, [(int(i), int(j)) for i, j in np.ndindex(m, m)], first)
     if drifts:
-        more, span = _grown([], span, *_brackets(system, point, m, drifts))
+        more, span = _extend([], span, *_brackets(system, point, m, drifts))
         new += more
     while new and span.shape[1] < n:
         words, latest, new = words + new, new, []
         for word in latest:
-            more, span = _grown([], span, *_brackets(system, point, word, drifts))
+            more, span = _extend([], span, *_brackets(system, point, word, drifts))
             new += more
     return None if span.shape[1] == n else tuple(words + new)
 
 
-def _grown(words: list[Word], span: np.ndarray, names: list[Word], fields: np.ndarray) -> tuple[list[Word], np.ndarray]:
+def _extend(
+    words: list[Word], span: np.ndarray, names: list[Word], fields: np.ndarray
+) -> tuple[list[Word], np.ndarray]:
     """`words` and an orthonormal basis of their span, with those of the fields that add to it.
 
     A bracket that is zero comes as the round-off of larger ones, which points anywhere: it adds nothing.

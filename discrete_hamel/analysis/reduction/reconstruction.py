@@ -36,7 +36,7 @@ def shape_of(
     """
     system, q, xi = checks.initial_data(reduced.system, q, xi, None)
     start = reduced.start if r is None else jnp.atleast_1d(jnp.asarray(r, float))
-    place, g, off = _met(reduced, q, start)
+    place, g, off = _meet(reduced, q, start)
     if not float(off) < 1e-9 * (1 + float(jnp.max(jnp.abs(q)))):
         raise InputError(
             f"no r and g with q = g sigma(r) were found from r = {np.asarray(start).tolist()}: {float(off):.1e} is "
@@ -46,7 +46,7 @@ def shape_of(
 
 
 @jax.jit
-def _met(reduced: ReducedSystem, q: Array, r: Array) -> tuple[Array, Array, Array]:
+def _meet(reduced: ReducedSystem, q: Array, r: Array) -> tuple[Array, Array, Array]:
     """Gauss' and Newton's iteration for (r, g), with steps on the group no longer than half a turn's sixth."""
     s = reduced.shapes_count
 

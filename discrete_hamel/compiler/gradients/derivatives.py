@@ -11,7 +11,7 @@ from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
 from discrete_hamel.compiler.gradients.primitives import linear, run
 
 
-def _packed(arguments: tuple) -> tuple[Array, Array, Array]:
+def _pack(arguments: tuple) -> tuple[Array, Array, Array]:
     """The parameters in one array, lengths, and the first state."""
     *parameters, lengths, begin = arguments
     return jnp.stack(parameters), lengths, begin
@@ -33,7 +33,7 @@ class Run:
         return self.history.native
 
     def fast(self, *arguments: Array) -> list[Array]:
-        known = _packed(arguments)
+        known = _pack(arguments)
         lengths = known[1]
         rows, befores, done = self.history.run(self.saved, self.every, *known)
         well = done == self.saved * self.every * len(lengths)
@@ -98,7 +98,7 @@ class Derivative:
     def _split(self, arguments: tuple) -> tuple[tuple, Array, tuple]:
         """Parameters, lengths, first state and rows; how many steps went well; and the vectors."""
         known, vectors = arguments[: -self.vectors], arguments[-self.vectors :]
-        return (*_packed(known[:-3]), known[-3]), known[-2], vectors
+        return (*_pack(known[:-3]), known[-3]), known[-2], vectors
 
     @property
     def vectors(self) -> int:

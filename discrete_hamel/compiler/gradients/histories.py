@@ -85,7 +85,7 @@ class History:
             self.sweeps[way, active] = getattr(self.linearised, way)(active)
         return self.sweeps[way, active]
 
-    def _fixed(self, outputs: list[int], inputs: list[int], parameters: Array) -> Packed:
+    def _constants(self, outputs: list[int], inputs: list[int], parameters: Array) -> Packed:
         stepper = self.stepper
         varying = [*self.linearised.length, *stepper.state, *stepper.unknowns, *inputs]
         return constants(self.graph, outputs, stepper.parameters, varying, list(parameters))
@@ -114,7 +114,7 @@ class History:
         outputs = [*stepper.root.needs(), *stepper.guess, *stepper.after, *stepper.left, *stepper.terms, *self.guards]
 
         def loop(parameters: Array, lengths: Array, begin: Array) -> list[Array]:
-            fixed = self._fixed(outputs, [], parameters)
+            fixed = self._constants(outputs, [], parameters)
 
             def one(carry: tuple) -> tuple:
                 k, inside, part, done, state, most, _, rows, *befores = carry
@@ -164,7 +164,7 @@ class History:
         def loop(
             parameters: Array, lengths: Array, begin: Array, rows: Array, start: Array, *more: Array
         ) -> list[Array]:
-            fixed = self._fixed(sweep.outputs, sweep.inputs, parameters)
+            fixed = self._constants(sweep.outputs, sweep.inputs, parameters)
             evaluate = lowered(self.graph, sweep.outputs)
             moved = list(more[0]) if active else []
 
@@ -201,7 +201,7 @@ class History:
         def loop(
             parameters: Array, lengths: Array, begin: Array, rows: Array, done: Array, cotangent: Array
         ) -> list[Array]:
-            fixed = self._fixed(sweep.outputs, sweep.inputs, parameters)
+            fixed = self._constants(sweep.outputs, sweep.inputs, parameters)
             evaluate, last = lowered(self.graph, sweep.outputs), done.astype(int) - 1
 
             def one(carry: tuple) -> tuple:

@@ -47,7 +47,7 @@ def _applied(call: Call, *arguments: Array) -> list[Array]:
     return call.fast(*arguments)
 
 
-def _batched(primitive: Primitive, arguments: tuple, axes: tuple, *, call: Call) -> tuple:
+def _batch(primitive: Primitive, arguments: tuple, axes: tuple, *, call: Call) -> tuple:
     """A kernel after the other; what is no kernel as one computation with an axis more."""
     if not call.native:
         outputs = jax.vmap(call.fast, in_axes=axes)(*arguments)
@@ -73,7 +73,7 @@ def _primitive(name: str, jvp: Callable) -> Primitive:
     mlir.register_lowering(
         primitive, mlir.lower_fun(lambda *arguments, call: call.fast(*arguments), multiple_results=True)
     )
-    batching.primitive_batchers[primitive] = partial(_batched, primitive)
+    batching.primitive_batchers[primitive] = partial(_batch, primitive)
     ad.primitive_jvps[primitive] = jvp
     return primitive
 

@@ -74,7 +74,7 @@ class HostRun:
             raise InputError(f"{len(numbers)} parameters, where the native run has {len(stepper.parameters)}.")
         if every < 1:
             raise InputError(f"intervals of {every} steps.")
-        kept = self._room(count) if into is None else self._checked(into, count)
+        kept = self._room(count) if into is None else self._check(into, count)
         arrays: dict[str, np.ndarray] = kept._asdict()
         arrays |= {"numbers": numbers, "lengths": lengths, "begin": begin, "final": np.empty(len(begin))}
         arrays |= {"counts": np.array([len(lengths), count, int(every)], np.int64), "ended": np.zeros(2, np.int64)}
@@ -96,7 +96,7 @@ class HostRun:
         shaped = [a.reshape(count, width) for a, width in zip(rows, widths, strict=False)]
         return Kept._make([*shaped, residual, iterations.view(np.int64)])
 
-    def _checked(self, into: Kept, count: int) -> Kept:
+    def _check(self, into: Kept, count: int) -> Kept:
         shapes = [(count, width) for width in self._widths()] + [(count,), (count,)]
         kinds = [*[np.dtype(np.float64)] * 5, np.dtype(np.int64)]
         if [(a.shape, a.dtype) for a in into] != list(zip(shapes, kinds, strict=True)) or not all(

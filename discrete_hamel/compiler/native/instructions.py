@@ -165,13 +165,13 @@ class Emitted:
             if index not in self.inside:
                 self.values[index] = self.load(self.code, index)
             elif index in self.truths:
-                self.values[index] = self._counted(self.truths[index])
+                self.values[index] = self._count(self.truths[index])
             else:  # a product that was to be part of a sum
                 x, y = (self.value(a) for a in self.graph.operands(index))
                 self.values[index] = self.code(f"fmul {self.code.kind.double} {x}, {y}")
         return self.values[index]
 
-    def _counted(self, truth: str) -> str:
+    def _count(self, truth: str) -> str:
         kind = self.code.kind
         return self.code(f"uitofp {kind.of('i1')} {truth} to {kind.double}")
 

@@ -81,7 +81,7 @@ def keep(name: str, code: bytes) -> None:
         except BaseException:
             os.unlink(partial)
             raise
-        _bound(place)
+        _trim(place)
 
 
 def _checksum(name: str, code: bytes) -> bytes:
@@ -95,7 +95,7 @@ def _ours(what: os.stat_result) -> bool:
     return what.st_uid == os.geteuid() and not what.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _bound(place: Path) -> None:
+def _trim(place: Path) -> None:
     """Delete what has not been used for longest, beyond MOST_BYTES."""
     files = []
     for path in [*place.glob("*.o"), *place.glob("*.part")]:

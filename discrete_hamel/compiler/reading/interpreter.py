@@ -48,7 +48,7 @@ def _dot(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.einsum(a, of_a, b, of_b, [*(of_a[k] for k in ba), *free_a, *free_b])
 
 
-def _divided(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _divide(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a / b if np.issubdtype(a.dtype, np.inexact) else np.trunc(a / b)
 
 
@@ -85,13 +85,13 @@ def _window(shape: tuple[int, ...], sizes: tuple[int, ...], starts: tuple[np.nda
     return tuple(slice(b, b + size) for b, size in zip(begins, sizes, strict=True))
 
 
-def _updated(p: dict, a: np.ndarray, update: np.ndarray, *starts: np.ndarray) -> np.ndarray:
+def _update(p: dict, a: np.ndarray, update: np.ndarray, *starts: np.ndarray) -> np.ndarray:
     result = a.copy()
     result[_window(a.shape, update.shape, starts)] = update
     return result
 
 
-def _factored(p: dict, a: np.ndarray) -> list[np.ndarray]:
+def _factor(p: dict, a: np.ndarray) -> list[np.ndarray]:
     """P A = L U with partial pivoting, of all matrices side by side."""
     n, batch = a.shape[-1], a.shape[:-2]
     packed = a.reshape(-1, n, n).copy()
@@ -133,7 +133,7 @@ TABLE: dict[str, Callable] = {
     "add_any": lambda p, a, b: a + b,
     "sub": lambda p, a, b: a - b,
     "mul": lambda p, a, b: a * b,
-    "div": _divided,
+    "div": _divide,
     "neg": lambda p, a: -a,
     "square": lambda p, a: a * a,
     "integer_pow": lambda p, a: np.power(a, p["y"]) if p["y"] >= 0 else 1 / np.power(a, -p["y"]),
@@ -158,7 +158,7 @@ TABLE: dict[str, Callable] = {
     "scatter": _scattered(lambda old, new: new),
     "scatter-add": _scattered(lambda old, new: old + new),
     "dynamic_slice": lambda p, a, *starts: a[_window(a.shape, p["slice_sizes"], starts)],
-    "dynamic_update_slice": _updated,
+    "dynamic_update_slice": _update,
     "triangular_solve": _triangular,
 }  # fmt: skip
 
@@ -171,7 +171,7 @@ def evaluated(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
         for v, i in zip(values, equation.invars, strict=True)
     ]
     if name == "lu" and arrays[0].shape[-1] == arrays[0].shape[-2]:
-        result = _factored(equation.params, *arrays)
+        result = _factor(equation.params, *arrays)
     elif rule := TABLE.get(name):
         result = rule(equation.params, *arrays)
     else:

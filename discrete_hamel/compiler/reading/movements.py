@@ -105,12 +105,12 @@ def _scatter_add(graph: Graph, p: dict, a: Nodes, indices: Value, updates: Nodes
     return result
 
 
-def _sliced(graph: Graph, p: dict, a: Nodes, *starts: Value) -> Nodes:
+def _window(graph: Graph, p: dict, a: Nodes, *starts: Value) -> Nodes:
     """A window that begins where the state says: one of all there are."""
     for i, start in enumerate(starts):
         if symbolic(start):
             places = range(a.shape[i] - p["slice_sizes"][i] + 1)
-            cases = [_sliced(graph, p, a, *starts[:i], np.asarray(k), *starts[i + 1 :]) for k in places]
+            cases = [_window(graph, p, a, *starts[:i], np.asarray(k), *starts[i + 1 :]) for k in places]
             return elementwise(partial(_in_reach, graph), np.broadcast_to(start, cases[0].shape), *cases)
     return _dynamic_slice(graph, p, a, *starts)
 
@@ -142,7 +142,7 @@ def _in_reach(graph: Graph, which: int, *cases: int) -> int:
     return picked(graph, graph.binary("ge", which, graph.const(1.0)) if len(cases) == 2 else which, cases)
 
 
-BY_STATE: dict[str, Callable] = {"gather": _gathered, "dynamic_slice": _sliced}
+BY_STATE: dict[str, Callable] = {"gather": _gathered, "dynamic_slice": _window}
 
 # Movements by indices, which must not depend on the state: primitive -> what it does, where its index operands begin
 # and end.

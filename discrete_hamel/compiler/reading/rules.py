@@ -90,7 +90,7 @@ def _dot(graph: Graph, parameters: dict, a: Nodes, b: Nodes) -> Nodes:
     return result.reshape([*batch, *left, *right])
 
 
-def _converted(graph: Graph, parameters: dict, a: Nodes) -> Nodes:
+def _convert(graph: Graph, parameters: dict, a: Nodes) -> Nodes:
     """Whole numbers are doubles, and truth values 0 and 1; a number becomes whole towards zero, and true if not 0."""
     kind = np.dtype(parameters["new_dtype"])
     if kind in (np.dtype(float), np.dtype(np.float32)):
@@ -224,7 +224,7 @@ RULES: dict[str, Callable] = {
     "cumsum": _cumulative(lambda g: g.add),
     "cumprod": _cumulative(lambda g: g.mul),
     "dot_general": _dot,
-    "convert_element_type": _converted,
+    "convert_element_type": _convert,
     "select_n": _select,
     "clamp": _clamp,
     "is_finite": lambda g, p, a: elementwise(

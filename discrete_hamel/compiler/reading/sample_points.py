@@ -27,7 +27,7 @@ def sample_points(system: System, scheme: Scheme, q: Array, xi: Array, h: Array,
     for k in range(count):
         draw = np.random.default_rng(k)
         mechanics, rule = _defaults(system, draw), _defaults(scheme, draw)
-        offered = _offered(mechanics) if k == 0 else {}
+        offered = _own_sample(mechanics) if k == 0 else {}
         place, velocity = (_number(a, draw, offered.get(name)) for name, a in (("q", q), ("xi", xi)))
         length = jnp.asarray(STEP, h.dtype) if _traced(h) else h
         yield mechanics, rule, _started(mechanics, rule, place, velocity, length), length
@@ -65,7 +65,7 @@ def _defaults(tree: PyTree, draw: np.random.Generator) -> Any:
     return jax.tree.map(lambda leaf: _number(leaf, draw), tree)
 
 
-def _offered(system: Any) -> dict:
+def _own_sample(system: Any) -> dict:
     """q and xi of a catalogue system's own sample."""
     with contextlib.suppress(Exception):
         return {name: value for name, value in system.sample().items() if name in ("q", "xi")}

@@ -107,7 +107,7 @@ class StageStepper:
             slopes, size, _, count = carry
             new = side_by_side(self.slopes, values(slopes))
             shift = _shift(new, slopes, weights)
-            return tuple(new), shift, _settled(size, shift), count + 1
+            return tuple(new), shift, _is_settled(size, shift), count + 1
 
         def unsettled(carry: tuple) -> Array:
             *_, done, count = carry
@@ -183,7 +183,7 @@ def _constant(value: float, like: Array) -> Array:
     return piece(lambda b: value + 0 * b)(like)
 
 
-def _settled(size: Array, new: Array) -> Array:
+def _is_settled(size: Array, new: Array) -> Array:
     """Whether one sweep more is enough after slopes that moved by `new`, and by `size` before (NaN: none before).
 
     Both are squares, in units of round-off. Sweeps converge linearly: the next but one would move them by

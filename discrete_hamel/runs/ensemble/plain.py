@@ -20,7 +20,7 @@ WIDTH = 64  # members a call: XLA's batched linear algebra has been seen to hang
 Axes = tuple[int | None, ...]  # of the leaves of the system
 
 
-def _mapped(function: Callable, axes: Axes, system: System, *arguments: PyTree) -> Any:
+def _map(function: Callable, axes: Axes, system: System, *arguments: PyTree) -> Any:
     return jax.vmap(function, (jax.tree.unflatten(jax.tree.structure(system), axes), *(0 for _ in arguments)))(
         system, *arguments
     )
@@ -29,7 +29,7 @@ def _mapped(function: Callable, axes: Axes, system: System, *arguments: PyTree) 
 @partial(jax.jit, static_argnums=0)
 def begun(axes: Axes, system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> State:
     """The states that members set out from."""
-    return _mapped(lambda s, q, xi: start(s, scheme, q, full(s, q, xi[: s.rank]), h), axes, system, q, xi)
+    return _map(lambda s, q, xi: start(s, scheme, q, full(s, q, xi[: s.rank]), h), axes, system, q, xi)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -55,13 +55,13 @@ def advanced(
         none = jnp.asarray(0)
         return lax.while_loop(going, one, (state, none, none, Report(jnp.asarray(True), none, jnp.zeros((), h.dtype))))
 
-    return _mapped(several, axes, system, state, todo)
+    return _map(several, axes, system, state, todo)
 
 
 @partial(jax.jit, static_argnums=0)
 def velocities(axes: Axes, system: System, scheme: Scheme, state: PyTree) -> Array:
     """xi at the nodes of members."""
-    return _mapped(scheme.velocity, axes, system, state)
+    return _map(scheme.velocity, axes, system, state)
 
 
 def in_groups(function: Callable, width: int, count: int, *trees: PyTree) -> Any:

@@ -79,13 +79,14 @@ def dataset(
     import xarray
 
     variables = {
-        name: (column.dimensions, _typed(arrays[name], column.dtype)) for name, column in contents.columns.items()
+        name: (column.dimensions, _in_own_floats(arrays[name], column.dtype))
+        for name, column in contents.columns.items()
     }
     coordinates = {"member": np.arange(len(arrays["failure"]))} | contents.coordinates
     return told(xarray.Dataset(variables, coordinates)).assign_attrs(attributes)
 
 
-def _typed(array: Array | np.ndarray, dtype: np.dtype) -> Array | np.ndarray:
+def _in_own_floats(array: Array | np.ndarray, dtype: np.dtype) -> Array | np.ndarray:
     """What was gathered on this host in float64, as the run's own floats; arrays on devices have them already."""
     return array.astype(dtype, copy=False) if isinstance(array, np.ndarray) else array
 

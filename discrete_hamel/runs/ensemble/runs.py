@@ -188,7 +188,7 @@ class Run:
 
             try:
                 while True:
-                    before, claimed = len(missing), self._claimed(missing, shards, ours)
+                    before, claimed = len(missing), self._claim(missing, shards, ours)
                     by_all_cores(self.block, claimed, self.workers, keep, tick)
                     if not missing:
                         break
@@ -200,7 +200,7 @@ class Run:
                 ) from None
         shards.clear()
 
-    def _claimed(self, missing: set[int], shards: Shards, ours: Claims) -> Iterator[Part]:
+    def _claim(self, missing: set[int], shards: Shards, ours: Claims) -> Iterator[Part]:
         """What nobody else has claimed of what is missing; what is there is taken from `missing`."""
         lengths, own, order = self.blocks(), self.members.place.own, sorted(missing)
         begin = 0 if shards.first else random.randrange(len(order))  # where others have not begun

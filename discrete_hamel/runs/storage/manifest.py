@@ -167,7 +167,7 @@ def rebuilt(described_as: Described, catalogue: ModuleType) -> Any:
     if not isinstance(kind, type):
         return None
     try:
-        blank = checks.canonical(kind(**_believed(described_as["fields"])))
+        blank = checks.canonical(kind(**_trust(described_as["fields"])))
     except StoreDamaged:
         raise
     except (TypeError, ValueError, ArithmeticError, LookupError):
@@ -195,7 +195,7 @@ def _leaves(blank: PyTree, described_as: Described) -> list[Array]:
     return [jnp.asarray(stored[name].astype(leaf.dtype)) for name, leaf in like.items()]
 
 
-def _believed(fields: dict[str, object]) -> dict[str, object]:
+def _trust(fields: dict[str, object]) -> dict[str, object]:
     """Of what a store says of an object's fields, what may go into its making."""
     within = {k: rebuilt(cast(Described, v), schemes) for k, v in fields.items() if isinstance(v, dict)}
     if None in within.values():

@@ -110,8 +110,8 @@ def _bodies(
     """Each link with the joint above it, parents first; and the body that each link and each joint is."""
     above: dict[str, ElementTree.Element] = {}
     for joint in joints:
-        child = _linked(joint, "child", links)
-        _linked(joint, "parent", links)
+        child = _link_of(joint, "child", links)
+        _link_of(joint, "parent", links)
         if child in above:
             hung = f"{_name(above[child])!r} and {_name(joint)!r}"
             raise InputError(
@@ -125,14 +125,14 @@ def _bodies(
     names = {roots[0]: roots[0]}
     waiting = dict(above)
     while waiting:
-        ready = [child for child, joint in waiting.items() if _linked(joint, "parent", links) in names]
+        ready = [child for child, joint in waiting.items() if _link_of(joint, "parent", links) in names]
         if not ready:
             raise InputError(f"the links {', '.join(waiting)} hang on one another, not on {roots[0]!r}.")
         for child in ready:
             joint = waiting.pop(child)
             names[child] = names[_name(joint)] = child if joint.get("type") == "fixed" else _name(joint)
             place, turn = _origin(joint)
-            on = names[_linked(joint, "parent", links)]
+            on = names[_link_of(joint, "parent", links)]
             bodies.append(Body(names[child], _joint(joint), on=on, at=place, turn=turn, **_inertial(links[child])))
     return bodies, names
 
@@ -199,7 +199,7 @@ def _name(element: ElementTree.Element) -> str:
     return element.get("name", "")
 
 
-def _linked(joint: ElementTree.Element, end: str, links: dict[str, ElementTree.Element]) -> str:
+def _link_of(joint: ElementTree.Element, end: str, links: dict[str, ElementTree.Element]) -> str:
     element = joint.find(end)
     link = "" if element is None else element.get("link", "")
     if link not in links:

@@ -85,15 +85,15 @@ class Forced(Wrapper):
     params: PyTree = None
 
     def force(self, q: Array, xi: Array) -> Array:
-        return self.system.force(q, xi) + self.law(self._called, self.system, q, xi)
+        return self.system.force(q, xi) + self.law(self._call, self.system, q, xi)
 
-    def _called(self, *arguments: Array) -> Array:
+    def _call(self, *arguments: Array) -> Array:
         last = () if self.params is None else (self.params,)
         return jnp.asarray(self.function(*arguments, *last))
 
 
 def _given(function: Callable, _: System, q: Array, xi: Array) -> Array:
-    return _sized(function(q, xi), len(xi), "force(q, xi)")
+    return _need_size(function(q, xi), len(xi), "force(q, xi)")
 
 
 def _rayleigh(function: Callable, _: System, q: Array, xi: Array) -> Array:
@@ -109,15 +109,15 @@ def _gyroscopic(function: Callable, system: System, q: Array, xi: Array) -> Arra
 
 
 def _input(function: Callable, system: System, q: Array, xi: Array) -> Array:
-    return _sized(function(q[system.clock], q, xi), len(xi), "u(t, q, xi)")
+    return _need_size(function(q[system.clock], q, xi), len(xi), "u(t, q, xi)")
 
 
 def _input_beside_time(function: Callable, _: System, q: Array, xi: Array) -> Array:
-    force = _sized(function(q[-1], q[:-1], xi[:-1]), len(xi) - 1, "u(t, q, xi)")
+    force = _need_size(function(q[-1], q[:-1], xi[:-1]), len(xi) - 1, "u(t, q, xi)")
     return jnp.concatenate([force, jnp.zeros(1, force.dtype)])
 
 
-def _sized(force: Array, n: int, name: str) -> Array:
+def _need_size(force: Array, n: int, name: str) -> Array:
     if force.shape != (n,):
         raise InputError(
             f"{name} must return the {n} components along the frame (without one, of qdot); got shape {force.shape}."
