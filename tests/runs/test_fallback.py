@@ -85,7 +85,8 @@ def test_killed_where_the_plain_path_goes_on_it_has_the_same_bits(undisturbed, t
 
 def test_killed_there_by_sigkill(undisturbed, tmp_path):
     store = tmp_path / "run.zarr"
-    ended = subprocess.run([sys.executable, __file__, store], capture_output=True, timeout=300)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # what the tests import
+    ended = subprocess.run([sys.executable, __file__, store], capture_output=True, timeout=300, env=env)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     finished, until = stretch(store)
     assert 0 < finished < until

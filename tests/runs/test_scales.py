@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import discrete_hamel as dh
 from discrete_hamel._support.caches import Cache
-from discrete_hamel.compiler import paths as choice
+from discrete_hamel.compiler import paths
 
 UNITS = 50 * np.finfo(float).eps  # round-off of a step's few dozen operations
 SCALE = st.floats(-8, 8).map(lambda x: 10.0**x)
@@ -17,7 +17,7 @@ SCALE = st.floats(-8, 8).map(lambda x: 10.0**x)
 @pytest.fixture(autouse=True)
 def _own_steps(monkeypatch):
     """Each test builds its own compiled step: the values it is built at decide on the order of elimination."""
-    monkeypatch.setattr(choice, "_steppers", Cache(most=200))
+    monkeypatch.setattr(paths, "_steps", Cache(most=200))
 
 
 def lagrangian(q, xi, k):
