@@ -146,7 +146,7 @@ def _at_point(system: System, scheme: Scheme, state: State, h: Array) -> Compile
     if scheme.time(state) is not None:
         raise Unsupported(f"{type(scheme).__name__} keeps the time itself")
     stepper = Stepper(system, scheme, state, h)
-    if not usable(state):
+    if stepper.sample.scheme.explicit or not usable(state):  # an explicit step has no root to end a derivative at
         _limit(stepper.root.operations, MOST_JIT, "an iteration under jit")
     compiled = with_derivatives(stepper)
     if compiled.history.steps is None:
