@@ -37,6 +37,7 @@ def chosen(name: str, known: Iterable[str], what: str) -> str:
     >>> chosen("sfere", ["Disk", "Sphere"], "system")
     Traceback (most recent call last):
     discrete_hamel._support.errors.InputError: there is no system 'sfere'. Did you mean Sphere? There are: Disk, Sphere.
+    More in the documentation: errors.html#inputerror
     """
     known = list(known)
     folded = {item.casefold(): item for item in known}
