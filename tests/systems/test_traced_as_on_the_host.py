@@ -11,14 +11,19 @@ from discrete_hamel.runs import validation as checks
 STEPS = 3
 
 
+def sample_of(name):
+    """A catalogue system with its sample's q, xi and h, and xi^D."""
+    system = getattr(dh.systems, name)()
+    data = system.sample()
+    ready, q, xi = checks.initial_data(system, data["q"], data.get("xi"), data.get("v"))
+    return system, q, xi, np.asarray(xi)[: ready.rank], data["h"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", dh.systems.__all__)
 def test_traced_as_on_the_host(name):
     """To 1e-12 of its size; or refused with the same sentence, or failing at the same step."""
-    system = getattr(dh.systems, name)()
-    data = system.sample()
-    ready, q, xi = checks.initial_data(system, data["q"], data.get("xi"), data.get("v"))
-    z, h = np.asarray(xi)[: ready.rank], data["h"]
+    system, q, _, z, h = sample_of(name)
     starts = [(q, z), (q, 0 * z), (0 * q, z)]
 
     def run(q, z):
@@ -46,10 +51,7 @@ def test_traced_as_on_the_host(name):
 @pytest.mark.parametrize("name", dh.systems.__all__)
 def test_gradients_are_slopes_of_the_host(name):
     """From the sample, from rest, and from the origin, under jit, vmap and grad: what differences over 1e-5 know."""
-    system = getattr(dh.systems, name)()
-    data = system.sample()
-    ready, q, xi = checks.initial_data(system, data["q"], data.get("xi"), data.get("v"))
-    z, h = np.asarray(xi)[: ready.rank], data["h"]
+    system, q, xi, z, h = sample_of(name)
     direction = z + 0.1 * np.cos(np.arange(len(z)))
     starts = [np.stack([q, q, 0 * q]), np.stack([z, 0 * z, z])]
     weights = np.random.default_rng(0).uniform(0.5, 1.5, size=len(q) + len(xi))
