@@ -217,7 +217,7 @@ if __name__ == "__main__":
         sys.exit()
     if "unflushed" in sys.argv:
         sys.argv.remove("unflushed")
-        files.flushed = lambda _: None
+        files.flush = lambda _: None
     if sys.argv[1:2] == ["ensemble"]:
         shared(*(int(word) for word in [*sys.argv[2:], *("20", "1")[len(sys.argv) - 2 :]]))
     else:

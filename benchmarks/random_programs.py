@@ -36,7 +36,7 @@ import discrete_hamel as dh
 from benchmarks import jaxprs_by_numpy, newton_by_numpy
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.step.stepper import Stepper
-from discrete_hamel.compiler.step.verification import QUICK, evaluated
+from discrete_hamel.compiler.step.verification import QUICK, values_of
 from discrete_hamel.mechanics.hamel import balance
 from discrete_hamel.runs import validation as checks
 
@@ -261,18 +261,18 @@ def read(program: Program, evaluate: Callable = by_numpy) -> str:
     graph, root = stepper.graph, stepper.root
     values = {k: graph.samples[k] for k, node in enumerate(graph.nodes) if node[0] == "input"}
     for unknown, formula in reversed(root.formulas):  # what is eliminated is where its rows hold, not at the guess
-        values[unknown] = float(evaluated(graph, [formula], values)[0])
+        values[unknown] = float(values_of(graph, [formula], values)[0])
     z = jnp.asarray([values[u] for u in stepper.unknowns])
 
     jacobian, residual, *after = evaluate(
         lambda z: scheme.residual(system, state, h, z), lambda z: scheme.advance(system, state, h, z), z
     )
-    made = evaluated(graph, [*stepper.after, *stepper.xi], values)
+    made = values_of(graph, [*stepper.after, *stepper.xi], values)
     apart = np.abs(np.concatenate([np.ravel(leaf) for leaf in after]) - made) / (1 + np.abs(made).max())
     if not np.all(apart <= TOLERANCE):
         return f"WRONG: what follows from the root, by {apart.max():.1e}"
     expected = np.linalg.solve(jacobian, -residual)[root.places]
-    found = evaluated(graph, root.correction, values)
+    found = values_of(graph, root.correction, values)
     scale = np.abs(residual).max() + np.abs(z).max()
     bound = TOLERANCE * np.linalg.cond(jacobian) * max(np.abs(expected).max(), 1e-3 * scale)
     error = np.abs(found - expected).max()

@@ -58,7 +58,7 @@ def compute(fast: bool) -> dict[str, Any]:
     return {
         "t": run.t,
         "places": np.asarray(jax.vmap(string.places)(q)),
-        "velocities": np.asarray(string.moved(q[0], xi[0])),
+        "velocities": np.asarray(string.point_velocities(q[0], xi[0])),
         "linear": np.asarray(jax.vmap(string.linear_momentum)(q, xi)),
         "angular": np.asarray(jax.vmap(string.angular_momentum)(q, xi)),
         "stretch": invariants["stretch"],

@@ -126,7 +126,7 @@ def test_units_of_rates_and_momenta_follow():
 def test_a_system_made_of_another_has_its_units():
     car = dh.systems.Car()
     driven = dh.prescribe(car, {"alpha": jnp.sin})
-    assert [units.titled(driven.units, name) for name in driven.coordinates] == [
+    assert [units.axis_title(driven.units, name) for name in driven.coordinates] == [
         "theta [rad]",
         "x [m]",
         "y [m]",

@@ -25,7 +25,7 @@ class Cache(dict[Hashable, object]):
     """Values by key, the oldest forgotten where there are more than `most`.
 
     >>> squares = Cache(most=2)
-    >>> [squares.kept(k, lambda: k * k) for k in (1, 2, 3)], len(squares)
+    >>> [squares.fetch(k, lambda: k * k) for k in (1, 2, 3)], len(squares)
     ([1, 4, 9], 2)
     """
 
@@ -34,7 +34,7 @@ class Cache(dict[Hashable, object]):
         self.most = most
         _caches.append(self)
 
-    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+    def fetch(self, key: Hashable, make: Callable[[], T]) -> T:
         """What was made for this key before, or is now; a `StartReason` is not kept."""
         if key not in self:
             make_room()

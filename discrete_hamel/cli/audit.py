@@ -5,7 +5,7 @@ from pathlib import Path
 
 import discrete_hamel as dh
 from discrete_hamel.cli import motions
-from discrete_hamel.cli.printing import add_json, printed
+from discrete_hamel.cli.printing import add_json, print_facts
 
 ABOUT = """Say what a motion keeps: constraint, invariants with their drift, momentum, and Newton's health, each as a
 theorem that holds or is broken, as observed, or as not claimed. NAME may be a store that --save made."""
@@ -25,9 +25,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def execute(options: argparse.Namespace) -> int:
     """Print the audit; 1 if a theorem is broken."""
     if Path(options.name).is_dir():
-        trajectory = motions.stored(options.name, options.system)
+        trajectory = motions.stored_run(options.name, options.system)
     else:
-        system, q, xi, v, h = motions.asked(options)
+        system, q, xi, v, h = motions.motion_of(options)
         trajectory = dh.simulate(
             system, q, xi, v=v, h=h, steps=options.steps, scheme=motions.scheme(options.scheme), progress=True
         )
@@ -36,7 +36,7 @@ def execute(options: argparse.Namespace) -> int:
         lines = [
             line._asdict() | {"standing": line.standing.value, "drift": line.drift._asdict()} for line in found.lines
         ]
-        printed({"title": found.title, "sound": found.sound, "lines": lines})
+        print_facts({"title": found.title, "sound": found.sound, "lines": lines})
     else:
         print(found)
     return 0 if found.sound else 1

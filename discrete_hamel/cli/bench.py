@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.cli.names import chosen, headline
+from discrete_hamel.cli.names import choose, headline
 
 ABOUT = """Measure how fast discrete_hamel is on this machine, beside hand-written C and other libraries.
 
@@ -50,7 +50,7 @@ def execute(options: argparse.Namespace) -> int:
     """Run them; 1 if one could not be run. A bar that is missed is said, and changes nothing here."""
     report = _report((HERE, Path.cwd(), INSTALLED))
     known = report.BENCHMARKS
-    names = [chosen(name, known, "benchmark") for name in options.names] or list(known)
+    names = [choose(name, known, "benchmark") for name in options.names] or list(known)
     if options.list:
         for name in names:
             print(f"{name:<12} {headline(report.benchmark(name))}".rstrip())

@@ -4,7 +4,7 @@ import argparse
 
 import discrete_hamel as dh
 from discrete_hamel.cli import motions
-from discrete_hamel.cli.printing import add_json, printed
+from discrete_hamel.cli.printing import add_json, print_facts
 
 ABOUT = """Run one motion by several schemes: error against a reference at 1e-12, drift of energy, constraint, and
 time a step.
@@ -40,7 +40,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def execute(options: argparse.Namespace) -> int:
     """Print the table; 1 if a scheme refused or failed."""
-    system, q, xi, v, h = motions.asked(options)
+    system, q, xi, v, h = motions.motion_of(options)
     schemes = {text: motions.named_scheme(text) for text in options.schemes}
     if options.plot:
         from discrete_hamel.drawing import plots
@@ -54,7 +54,7 @@ def execute(options: argparse.Namespace) -> int:
             row["drift"] = {name: trend._asdict() for name, trend in row["drift"].items()}
             for along in ("t", "errors", "energies"):
                 row.pop(along)
-        printed({"system": found.system, "t_end": found.t_end, "rows": rows})
+        print_facts({"system": found.system, "t_end": found.t_end, "rows": rows})
     else:
         print(found)
     if options.plot:

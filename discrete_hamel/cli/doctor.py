@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.cli.printing import add_json, printed
+from discrete_hamel.cli.printing import add_json, print_facts
 from discrete_hamel.compiler.native import object_cache
 from discrete_hamel.compiler.native.object_code import available
 from discrete_hamel.runs.ensemble.runs import cores
@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> int:
     }
     checked = _test()
     if options.json:
-        printed({**found, **checked})
+        print_facts({**found, **checked})
     else:
         for name, value in (found | checked).items():
             print(f"{name:<16} {value}")

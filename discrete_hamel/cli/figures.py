@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from discrete_hamel.cli.names import chosen, headline
+from discrete_hamel.cli.names import choose, headline
 
 ABOUT = """Write the papers' figures as PDF and PNG, with their data, and check what each of them claims.
 
@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> int:
         for name in known:
             print(f"{name:<20} {headline(gallery.figure_module(name))}".rstrip())
         return 0
-    names = [chosen(name, known, "figure") for name in options.names] or list(known)
+    names = [choose(name, known, "figure") for name in options.names] or list(known)
     from discrete_hamel.drawing import plots
 
     plots.style()

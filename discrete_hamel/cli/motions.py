@@ -14,7 +14,7 @@ import numpy as np
 import discrete_hamel as dh
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import values as calls
-from discrete_hamel.cli.names import catalogue, chosen, schemes
+from discrete_hamel.cli.names import catalogue, choose, schemes
 from discrete_hamel.cli.systems import sample_of
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.schemes.scheme import Scheme
@@ -49,18 +49,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--h", type=float, metavar="H", help="the step")
 
 
-def asked(options: argparse.Namespace) -> Motion:
+def motion_of(options: argparse.Namespace) -> Motion:
     """The system and the data that a line with these options asks for."""
-    kind = found(options.name)
-    system = _made(kind, _parameters(kind, options.set)) if isinstance(kind, type) else _replace(kind, options.set)
+    kind = by_name(options.name)
+    system = _make(kind, _parameters(kind, options.set)) if isinstance(kind, type) else _replace(kind, options.set)
     return Motion(system, *_initial_data(system, options))
 
 
-def stored(path: str, name: str | None) -> dh.Trajectory:
+def stored_run(path: str, name: str | None) -> dh.Trajectory:
     """The run in a store; of a system of that name where it is given, which the store's own values must fit."""
     try:
-        kind = found(name) if name else None
-        return dh.load(path, system=_made(kind, {}) if isinstance(kind, type) else kind)
+        kind = by_name(name) if name else None
+        return dh.load(path, system=_make(kind, {}) if isinstance(kind, type) else kind)
     except dh.StoreDamaged:
         raise
     except ValueError as error:
@@ -74,27 +74,27 @@ def scheme(text: str | None) -> Scheme | None:
 
 def named_scheme(text: str) -> Scheme:
     """The scheme of a name or a call, such as "DiscreteHamel(tau=0.4)"."""
-    return calls.scheme(text, schemes(), chosen)
+    return calls.scheme(text, schemes(), choose)
 
 
-def found(name: str) -> type[dh.System] | dh.System:
+def by_name(name: str) -> type[dh.System] | dh.System:
     """The class of a system's name in the catalogue; or what a Python file defines, a class or a system."""
     path, colon, of_file = name.rpartition(":")
     if name.endswith(".py"):
         path, colon, of_file = name, "", ""
     if not path.endswith(".py"):
         known = catalogue()
-        return known[chosen(name, known, "system")]
-    known_there = defined(Path(path))
+        return known[choose(name, known, "system")]
+    known_there = systems_of_file(Path(path))
     if colon:
-        return known_there[chosen(of_file, known_there, f"system in {path}")]
+        return known_there[choose(of_file, known_there, f"system in {path}")]
     if len(known_there) != 1:
         listed = ", ".join(known_there) or "none"
         raise InputError(f"{path} defines {len(known_there)} systems ({listed}); say which: {path}:NAME.")
     return next(iter(known_there.values()))
 
 
-def defined(path: Path) -> dict[str, type[dh.System] | dh.System]:
+def systems_of_file(path: Path) -> dict[str, type[dh.System] | dh.System]:
     """The systems that a Python file makes, and the classes of systems that it defines, by name."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}.")
@@ -132,10 +132,10 @@ def _replace(system: dh.System, settings: Sequence[str]) -> dh.System:
     pairs = [calls.setting(text) for text in settings]
     params = getattr(system, "params", None)
     if isinstance(params, Mapping):
-        values = {chosen(name, params, "parameter"): value for name, value in pairs}
+        values = {choose(name, params, "parameter"): value for name, value in pairs}
         return checks.canonical(system.replace(params={**params, **values})) if values else system
     fields = inspect.signature(type(system)).parameters
-    values = {chosen(name, fields, f"parameter of {type(system).__name__}"): value for name, value in pairs}
+    values = {choose(name, fields, f"parameter of {type(system).__name__}"): value for name, value in pairs}
     return checks.canonical(system.replace(**values)) if values else system
 
 
@@ -144,14 +144,14 @@ def _parameters(kind: type[dh.System], settings: Sequence[str]) -> dict[str, cal
     values = {}
     for text in settings:
         name, value = calls.setting(text)
-        name = chosen(name, known, f"parameter of {kind.__name__}")
+        name = choose(name, known, f"parameter of {kind.__name__}")
         values[name] = value
         if np.ndim(known[name].default) == 0 and isinstance(known[name].default, float) and np.ndim(value):
             raise InputError(f"the parameter {name} of {kind.__name__} is one number; got {calls.plain(value)!r}.")
     return values
 
 
-def _made(kind: type[dh.System], values: dict[str, calls.Value]) -> dh.System:
+def _make(kind: type[dh.System], values: dict[str, calls.Value]) -> dh.System:
     """The system with these parameters, checked before its sample motion is asked for."""
     try:
         system = checks.canonical(kind(**values))
@@ -159,7 +159,7 @@ def _made(kind: type[dh.System], values: dict[str, calls.Value]) -> dh.System:
         system.check()
     except (ArithmeticError, LookupError) as error:
         given = ", ".join(f"{name} = {value}" for name, value in values.items())
-        raise InputError(f"{kind.__name__} cannot be made with {calls.shortened(given)}: {error}.") from None
+        raise InputError(f"{kind.__name__} cannot be made with {calls.shorten(given)}: {error}.") from None
     except TypeError as error:  # a parameter without a default
         raise InputError(f"{kind.__name__} cannot be made: {error}. Give it with --set.") from None
     return system

@@ -31,10 +31,10 @@ def headline(thing: object) -> str:
     return (inspect.cleandoc(thing.__doc__) if thing.__doc__ else "").partition("\n")[0]
 
 
-def chosen(name: str, known: Iterable[str], what: str) -> str:
+def choose(name: str, known: Iterable[str], what: str) -> str:
     """`name` if it is known (whatever its case), else a ValueError with the nearest name.
 
-    >>> chosen("sfere", ["Disk", "Sphere"], "system")
+    >>> choose("sfere", ["Disk", "Sphere"], "system")
     Traceback (most recent call last):
     discrete_hamel._support.errors.InputError: there is no system 'sfere'. Did you mean Sphere? There are: Disk, Sphere.
     More in the documentation: errors.html#inputerror

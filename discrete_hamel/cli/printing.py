@@ -17,7 +17,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON, and nothing else on standard output")
 
 
-def printed(facts: Mapping[str, object]) -> None:
+def print_facts(facts: Mapping[str, object]) -> None:
     """Facts as JSON; what is not finite as null, which JSON has no numbers for."""
     print(json.dumps(plain(facts), indent=2))
 
@@ -94,8 +94,8 @@ def summary(trajectory: dh.Trajectory, *sentences: str) -> str:
     """The table of a trajectory: each coordinate and invariant at its start and end."""
     named, values = columns(trajectory)
     of = trajectory.system.units
-    titles = [units.titled(of, name) for name in named]
-    kept = {units.titled(of, name): along for name, along in trajectory.invariants().items()}
+    titles = [units.axis_title(of, name) for name in named]
+    kept = {units.axis_title(of, name): along for name, along in trajectory.invariants().items()}
     width = max(map(len, (*titles, *kept, " " * 22)))
     lines = [repr(trajectory), *sentences, "", f"{'':>{width}} {'start':>12} {'end':>12}"]
     for title, first, last in zip(titles, values[0], values[-1], strict=True):

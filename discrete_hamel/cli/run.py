@@ -9,7 +9,7 @@ import numpy as np
 import discrete_hamel as dh
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import motions, pictures
-from discrete_hamel.cli.printing import add_json, facts, printed, said, summary
+from discrete_hamel.cli.printing import add_json, facts, print_facts, said, summary
 from discrete_hamel.runs.storage.requests import place
 
 ABOUT = """Simulate a system of the catalogue, or of a Python file of yours; print where it starts and ends, and how
@@ -49,7 +49,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def execute(options: argparse.Namespace) -> int:
     """Run it, and print, save and draw what came out."""
-    motion = motions.asked(options)
+    motion = motions.motion_of(options)
     system, q, xi, v, h = motion
     scheme = motions.scheme(options.scheme)
     _refuse_outputs(options, motion)
@@ -66,7 +66,7 @@ def execute(options: argparse.Namespace) -> int:
         failure, trajectory = stopped, stopped.trajectory
     seconds = time.perf_counter() - start
     if options.json:
-        printed({**facts(trajectory), "seconds": seconds, "failure": str(failure or "")})
+        print_facts({**facts(trajectory), "seconds": seconds, "failure": str(failure or "")})
     else:
         print(summary(trajectory, f"computed in {seconds:.2f} s (compilation included)"))
     if options.save:

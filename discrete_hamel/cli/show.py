@@ -7,9 +7,9 @@ import numpy as np
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import pictures
-from discrete_hamel.cli.motions import FILE, stored
-from discrete_hamel.cli.printing import add_json, facts, printed, summary
-from discrete_hamel.runs.ensemble.results import told
+from discrete_hamel.cli.motions import FILE, stored_run
+from discrete_hamel.cli.printing import add_json, facts, print_facts, summary
+from discrete_hamel.runs.ensemble.results import with_reasons
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -36,10 +36,10 @@ def execute(options: argparse.Namespace) -> int:
     contents = xarray.open_zarr(options.store, consolidated=False, decode_times=False)
     if "member" in contents.dims:
         return _ensemble(options, contents)
-    trajectory = stored(options.store, options.system)
+    trajectory = stored_run(options.store, options.system)
     pictures.refuse(options, trajectory.system, trajectory.q[0], abs(float(trajectory.t[-1] - trajectory.t[0])))
     if options.json:
-        printed(facts(trajectory))
+        print_facts(facts(trajectory))
     else:
         print(summary(trajectory))
     pictures.draw(options, trajectory)
@@ -50,10 +50,10 @@ def _ensemble(options: argparse.Namespace, contents: "Dataset") -> int:
     if options.plot or options.animate:
         raise InputError("--plot and --animate draw a run; this store is an ensemble: open it with xarray.open_zarr.")
     done = contents["finished"].values
-    reasons, counts = np.unique(told(contents)["reason"].values[done].astype(str), return_counts=True)
+    reasons, counts = np.unique(with_reasons(contents)["reason"].values[done].astype(str), return_counts=True)
     failures = {str(reason): int(count) for reason, count in zip(reasons, counts, strict=True) if reason}
     if options.json:
-        printed({"members": len(done), "finished": int(done.sum()), "failures": failures})
+        print_facts({"members": len(done), "finished": int(done.sum()), "failures": failures})
         return 0
     print(f"an ensemble of {len(done)} members; {done.sum()} finished, {sum(failures.values())} of them failed")
     for reason, count in failures.items():

@@ -11,8 +11,8 @@ import discrete_hamel as dh
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import motions
 from discrete_hamel.cli import values as calls
-from discrete_hamel.cli.names import chosen
-from discrete_hamel.cli.printing import add_json, printed, said
+from discrete_hamel.cli.names import choose
+from discrete_hamel.cli.printing import add_json, print_facts, said
 
 ABOUT = """Run a system for each value of a parameter, a coordinate or a quasi-velocity, or for a grid of several, on
 all cores, into a store. The same line again goes on where it was ended; several at once share the work."""
@@ -52,7 +52,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def execute(options: argparse.Namespace) -> int:
     """Run the grid; 1 if members failed."""
-    motion = motions.asked(options)
+    motion = motions.motion_of(options)
     axes = dict(_axis(text) for text in options.over)
     size = int(np.prod([len(values) for values in axes.values()], dtype=float))
     if size > MOST:
@@ -73,7 +73,7 @@ def execute(options: argparse.Namespace) -> int:
     failed = int(np.sum(runs["reason"].values.astype(str) != ""))
     sizes = {name: len(values) for name, values in axes.items()}
     if options.json:
-        printed({"members": size, "failed": failed, "axes": axes, "store": options.store})
+        print_facts({"members": size, "failed": failed, "axes": axes, "store": options.store})
     else:
         print(f"{' x '.join(f'{count} {name}' for name, count in sizes.items())} = {size} runs; {failed} failed")
     said(options, f"in {options.store}: discrete-hamel show {options.store}, or xarray.open_zarr")
@@ -109,7 +109,7 @@ def _members(
     known_velocities = tuple(f"{name}'" for name in system.coordinates) if by_v else system.velocities
     places |= {name: (moving, i) for i, name in enumerate(known_velocities[: moving.shape[1]])}
     for name, values in zip(names, grid.T, strict=True):
-        name = chosen(name, (*fields, *places), f"parameter, coordinate or velocity of {type(system).__name__}")
+        name = choose(name, (*fields, *places), f"parameter, coordinate or velocity of {type(system).__name__}")
         if name in places:
             rows, column = places[name]
             rows[:, column] = values

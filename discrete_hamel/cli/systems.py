@@ -6,7 +6,7 @@ from typing import Any
 
 import discrete_hamel as dh
 from discrete_hamel.cli import values as calls
-from discrete_hamel.cli.names import catalogue, chosen, headline
+from discrete_hamel.cli.names import catalogue, choose, headline
 from discrete_hamel.systems._blocks import units
 
 
@@ -26,7 +26,7 @@ def execute(options: argparse.Namespace) -> int:
     """Print the list, or the description of one."""
     known = catalogue()
     if options.name:
-        print(description(known[chosen(options.name, known, "system")]))
+        print(description(known[choose(options.name, known, "system")]))
         return 0
     width = max(map(len, known))
     for name, system in known.items():
@@ -45,7 +45,7 @@ def description(kind: type[dh.System]) -> str:
         lines.append("Some parameters have no default; give them with --set.")
     else:
         for letter, names in (("q ", system.coordinates), ("xi", system.velocities)):
-            lines.append(f"{letter} = ({', '.join(units.titled(system.units, name) for name in names)})")
+            lines.append(f"{letter} = ({', '.join(units.axis_title(system.units, name) for name in names)})")
     lines.append("parameters (--set NAME=VALUE):")
     for name, parameter in inspect.signature(kind).parameters.items():
         default = (

@@ -25,7 +25,7 @@ def value(text: str) -> Value:
     try:
         return ast.literal_eval(text.strip())
     except UNREADABLE:
-        raise InputError(f"{shortened(text)!r} is not a number, nor numbers separated by commas.") from None
+        raise InputError(f"{shorten(text)!r} is not a number, nor numbers separated by commas.") from None
 
 
 def setting(text: str) -> tuple[str, Value]:
@@ -40,13 +40,13 @@ def setting(text: str) -> tuple[str, Value]:
     try:
         return name, value(written)
     except ValueError as error:
-        raise InputError(f"--set {shortened(text)}: {error}") from None
+        raise InputError(f"--set {shorten(text)}: {error}") from None
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """What was written, cut off where it is long.
 
-    >>> shortened("x" * 100)[-5:]
+    >>> shorten("x" * 100)[-5:]
     'xx...'
     """
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
@@ -83,18 +83,18 @@ def plain(item: object) -> str:
 def scheme(text: str, known: Mapping[str, type], chosen: Chooser) -> Scheme:
     """The scheme of a name or a call: "DiscreteHamel", "DiscreteHamel(tau=0.4)", "Composed(DiscreteHamel(), order=4)".
 
-    `chosen(name, known names, what)` returns the name meant or raises.
+    `choose(name, known names, what)` returns the name meant or raises.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except UNREADABLE:
         raise InputError(
-            f'{shortened(text)!r} is not a scheme; write a name or a call, such as "DiscreteHamel(tau=0.4)".'
+            f'{shorten(text)!r} is not a scheme; write a name or a call, such as "DiscreteHamel(tau=0.4)".'
         ) from None
     try:
         return _scheme(tree, known, chosen)
     except RecursionError:
-        raise InputError(f"{shortened(text)!r} is nested too deeply for a scheme.") from None
+        raise InputError(f"{shorten(text)!r} is nested too deeply for a scheme.") from None
 
 
 def _scheme(tree: ast.expr, known: Mapping[str, type], chosen: Chooser) -> Scheme:

@@ -50,7 +50,7 @@ def along(function: Callable, system: System, *states: np.ndarray) -> np.ndarray
     """
     leaves, structure = jax.tree.flatten(system)
     shapes = [(np.shape(a), a.dtype) for a in leaves], [(a.shape[1:], a.dtype) for a in states]
-    program = _programs.kept((function, structure, str(shapes)), lambda: _program(function, system, states))
+    program = _programs.fetch((function, structure, str(shapes)), lambda: _program(function, system, states))
     return program(leaves, system, states)
 
 

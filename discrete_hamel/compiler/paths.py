@@ -26,7 +26,7 @@ from discrete_hamel.compiler.step.loop import chunk
 from discrete_hamel.compiler.step.program import run_passes
 from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
-from discrete_hamel.compiler.step.verification import STEPS, difference, refused
+from discrete_hamel.compiler.step.verification import STEPS, difference, refuse
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -46,10 +46,10 @@ def stepper_for(
     run = system, scheme, state, h
     values = b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(run)) if reproducible else b""
     if type(scheme) is Gauss:
-        sweeping = _kept(_sweeps, run, (length, values))
+        sweeping = _from_cache(_sweeps, run, (length, values))
         if not isinstance(sweeping, str) and settles(sweeping, length, *run):
             return sweeping
-    return _kept(_step, run, (length, values))
+    return _from_cache(_step, run, (length, values))
 
 
 def bundle_for(
@@ -60,12 +60,12 @@ def bundle_for(
     `varying` says which numbers among the parameters differ from lane to lane; `members` a call and the `capacity` for
     their nodes are what it is compiled for.
     """
-    return _kept(_lanes, (system, scheme, state, h), (varying, capacity, members))
+    return _from_cache(_lanes, (system, scheme, state, h), (varying, capacity, members))
 
 
 def compiled_for(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
     """The compiled steps for runs under jit, whose values may be traced; or the reason why there are none."""
-    return _kept(_under_jit, (system, scheme, q, xi, h), ())
+    return _from_cache(_under_jit, (system, scheme, q, xi, h), ())
 
 
 def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: State, h: Array) -> bool:
@@ -78,11 +78,11 @@ def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, 
     return bool(good and report.iterations[0] <= PATIENCE)
 
 
-def _kept(build: Callable[..., Built], run: tuple, form: tuple[Hashable, ...]) -> Built | str:
+def _from_cache(build: Callable[..., Built], run: tuple, form: tuple[Hashable, ...]) -> Built | str:
     """What was built of this kind and form before, or is now; or the reason why there is none."""
     leaves, structure = jax.tree.flatten(run)
     key = build, structure, tuple((leaf.shape, str(leaf.dtype)) for leaf in leaves), form
-    return _steps.kept(key, lambda: _build(build, run, form))
+    return _steps.fetch(key, lambda: _build(build, run, form))
 
 
 def _build(build: Callable[..., Built], run: tuple, form: tuple) -> Built | str:
@@ -171,7 +171,7 @@ def emit(stepper: Stepper) -> str:
 def verify(stepper: Stepper | StageStepper, made: tuple | None = None) -> str:
     """The first steps against the scheme's own functions; a difference refuses the compiled ones."""
     if unlike := difference(stepper, *stepper.sample, made):
-        raise Unsupported(refused(stepper.sample.system, stepper.sample.scheme, unlike))
+        raise Unsupported(refuse(stepper.sample.system, stepper.sample.scheme, unlike))
     return f"{STEPS if made is None else len(made[1])} steps"
 
 

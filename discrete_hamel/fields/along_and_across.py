@@ -74,7 +74,7 @@ class AlongAndAcross(System):
         v = complex_of(self.velocity(q, xi))
         z = complex_of(q)
         links = jnp.diff(z) / self.string.spacing
-        return 0.5 * self.string.masses() @ square(v) - self.string.potential(_joined(z, links))
+        return 0.5 * self.string.masses() @ square(v) - self.string.potential(_join(z, links))
 
     def force(self, q: Array, xi: Array) -> Array:
         """Psi^* of the tension's pull on the points."""
@@ -86,7 +86,7 @@ class AlongAndAcross(System):
         z, v = complex_of(q), complex_of(v)
         links = jnp.diff(z) / self.string.spacing
         turning = (jnp.conj(links) * jnp.diff(v)).imag / self.string.spacing
-        return self.string, _joined(z, links), jnp.concatenate([pairs_of(v[:1]), turning])
+        return self.string, _join(z, links), jnp.concatenate([pairs_of(v[:1]), turning])
 
     def pull(self, q: Array, tensions: Array) -> Array:
         """The links' pull on the points, as (x_0, y_0, ..)."""
@@ -100,7 +100,7 @@ class AlongAndAcross(System):
         q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)
         xi = jnp.concatenate([xi, string.slip(q)]) if len(xi) == string.rank else xi
         here = pairs_of(string.places(q))
-        return {"q": here, "xi": pairs_of(string.moved(q, xi) / self.tangents(here))}
+        return {"q": here, "xi": pairs_of(string.point_velocities(q, xi) / self.tangents(here))}
 
     def check(self) -> None:
         self.string.check()
@@ -124,6 +124,6 @@ def _slope(values: Array, ds: Array | float) -> Array:
     return jnp.concatenate([first[None], (values[2:] - values[:-2]) / (2 * ds), last[None]])
 
 
-def _joined(z: Array, links: Array) -> Array:
+def _join(z: Array, links: Array) -> Array:
     """The coordinates of a String, from its points and links."""
     return jnp.concatenate([pairs_of(z[:1]), pairs_of(links)])

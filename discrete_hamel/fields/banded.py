@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from discrete_hamel.mechanics.newton import SMALL, Equations, Report, implicit, iterated
+from discrete_hamel.mechanics.newton import SMALL, Equations, Report, implicit, iterate_newton
 
 
 def diagonals(linear: Equations, like: Array) -> tuple[Array, Array, Array]:
@@ -105,5 +105,5 @@ def _newton(residual: Equations, guess: Array, sizes: Array | None) -> tuple[Arr
         scale = jnp.maximum(sizes, jnp.max(jnp.abs(z), axis=0))  # a guess of zeros has none of its own
         return (1 / (number.eps * (scale + number.tiny**0.25)))[None]
 
-    z, converged, count, _ = iterated(correct, weigh, jnp.max, guess)
+    z, converged, count, _ = iterate_newton(correct, weigh, jnp.max, guess)
     return z, Report(converged, count, jnp.linalg.norm(residual(z)))

@@ -76,7 +76,7 @@ class Beam(Line, System):
 
     def masses(self) -> Array:
         """m_k, kg, of the sections: half at the ends."""
-        return self.lumped(self.mass)
+        return self.lump(self.mass)
 
     def strains(self, q: Array) -> Array:
         """(kappa, Gamma_1 - 1, Gamma_2) of the pieces between sections."""

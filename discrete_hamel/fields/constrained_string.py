@@ -10,7 +10,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
-from discrete_hamel.fields.following import Trailing, across_links, drawn, drawn_along, followed, laid_behind, trailed
+from discrete_hamel.fields.following import Trailing, across_links, drawn_along, follow, laid_behind, polyline, trail
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import Invariant, System
@@ -53,27 +53,27 @@ class ConstrainedString(Trailing, System):
 
     def masses(self) -> Array:
         """m_k, kg, from the front."""
-        return self.lumped(self.mass)
+        return self.lump(self.mass)
 
     def ahead(self, distance: Array) -> Array:
         """The front's direction after that distance, complex."""
         angle = jnp.asarray(self.heading(distance), float)  # type: ignore[misc]
         return jax.lax.complex(jnp.cos(angle), jnp.sin(angle))
 
-    def moved(self, q: Array, xi: Array) -> Array:
+    def point_velocities(self, q: Array, xi: Array) -> Array:
         """z_k', complex."""
         first, n = self.ahead(q[0]) * jax.lax.complex(xi[0], xi[2]), self.points - 1
-        return followed(self.links(q), first, xi[3 : n + 3], xi[n + 3 :])
+        return follow(self.links(q), first, xi[3 : n + 3], xi[n + 3 :])
 
     def velocity(self, q: Array, xi: Array) -> Array:
         """qdot = Psi(q) xi."""
-        v = self.moved(q, xi)
+        v = self.point_velocities(q, xi)
         turned = -jnp.diff(v) / self.spacing
         return jnp.concatenate([xi[:1] + xi[1:2], pairs_of(v[:1]), pairs_of(turned)])
 
     def quasivelocity(self, q: Array, v: Array) -> Array:
         """xi with Psi(q) xi = v."""
-        points = trailed(complex_of(v[1:3])[0], complex_of(v[3:]), self.spacing)
+        points = trail(complex_of(v[1:3])[0], complex_of(v[3:]), self.spacing)
         first = jnp.conj(self.ahead(q[0])) * points[0]
         ends = jnp.stack([first.real, v[0] - first.real, first.imag])
         return jnp.concatenate([ends, *across_links(self.links(q), points)])
@@ -86,7 +86,7 @@ class ConstrainedString(Trailing, System):
         return jnp.concatenate([q[:1] + step, q[1:3] + h * pairs_of(first[None]), pairs_of(links)])
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        return 0.5 * self.masses() @ square(self.moved(q, xi)) + 0.5 * self.mass * xi[1] ** 2
+        return 0.5 * self.masses() @ square(self.point_velocities(q, xi)) + 0.5 * self.mass * xi[1] ** 2
 
     def force(self, q: Array, xi: Array) -> Array:
         return jnp.zeros_like(xi).at[0].set(self.pull)
@@ -120,7 +120,7 @@ class ConstrainedString(Trailing, System):
 
     def invariants(self) -> dict[str, Invariant]:
         def uneven(q: Array, xi: Array) -> Array:
-            speeds = jnp.abs(self.moved(q, xi))
+            speeds = jnp.abs(self.point_velocities(q, xi))
             return jnp.max(speeds) - jnp.min(speeds)
 
         return {
@@ -148,4 +148,4 @@ class ConstrainedString(Trailing, System):
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string, from its front."""
-        return [drawn(np.asarray(self.places(jnp.asarray(q))))]
+        return [polyline(np.asarray(self.places(jnp.asarray(q))))]

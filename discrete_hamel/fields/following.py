@@ -12,18 +12,18 @@ from jax import Array, lax
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields.lines import Line
-from discrete_hamel.fields.pairs import complex_of, square, strung
+from discrete_hamel.fields.pairs import complex_of, points_along, square
 
 KINK = 1e-6  # rad, between the string at its front and where it goes
 
 
-def followed(links: Array, first: Array, sideways: Array, stretching: Array) -> Array:
+def follow(links: Array, first: Array, sideways: Array, stretching: Array) -> Array:
     """The points' velocities (complex), from the front's: on each link the edge forbids sideways motion at its middle.
 
     Links are unit vectors that point ahead, from the front backwards; along a link the velocity falls by `stretching`,
     and across it its mean is `sideways`. Where both vanish, v_{k+1} is v_k mirrored at the link: all speeds are equal.
 
-    >>> v = followed(jnp.exp(1j * jnp.array([0.1, 0.3])), jnp.asarray(2.0 + 0j), jnp.zeros(2), jnp.zeros(2))
+    >>> v = follow(jnp.exp(1j * jnp.array([0.1, 0.3])), jnp.asarray(2.0 + 0j), jnp.zeros(2), jnp.zeros(2))
     >>> np.abs(v).round(12).tolist(), np.angle(v).round(12).tolist()
     ([2.0, 2.0, 2.0], [0.0, 0.2, 0.4])
     """
@@ -38,10 +38,10 @@ def followed(links: Array, first: Array, sideways: Array, stretching: Array) -> 
 
 
 def across_links(links: Array, velocities: Array) -> tuple[Array, Array]:
-    """(sideways, stretching) of the links, from the points' velocities: `followed` undone.
+    """(sideways, stretching) of the links, from the points' velocities: `follow` undone.
 
     >>> links = jnp.exp(1j * jnp.array([0.1, 0.3]))
-    >>> v = followed(links, jnp.asarray(2.0 + 0j), jnp.array([0.5, 0.6]), jnp.array([0.7, 0.8]))
+    >>> v = follow(links, jnp.asarray(2.0 + 0j), jnp.array([0.5, 0.6]), jnp.array([0.7, 0.8]))
     >>> [np.asarray(a).round(12).tolist() for a in across_links(links, v)]
     [[0.5, 0.6], [0.7, 0.8]]
     """
@@ -88,7 +88,7 @@ class Trailing(Line):
 
     def places(self, q: Array) -> Array:
         """z_k, complex, from the front."""
-        return trailed(complex_of(q[1:3])[0], self.links(q), self.spacing)
+        return trail(complex_of(q[1:3])[0], self.links(q), self.spacing)
 
     def stretch(self, q: Array, _: Array) -> Array:
         """The largest | |e_k| - 1 |."""
@@ -116,11 +116,11 @@ def laid_behind(angle: Callable, length: float, points: int, ahead: float, goes:
     return np.column_stack([np.cos(links), np.sin(links)]).ravel()
 
 
-def trailed(front: Array, links: Array, spacing: Array | float) -> Array:
+def trail(front: Array, links: Array, spacing: Array | float) -> Array:
     """The points (complex) behind the front."""
-    return strung(front, -spacing * links)
+    return points_along(front, -spacing * links)
 
 
-def drawn(z: ArrayLike) -> np.ndarray:
+def polyline(z: ArrayLike) -> np.ndarray:
     """The points as a polyline."""
     return np.column_stack([np.real(z), np.imag(z)])

@@ -17,12 +17,12 @@ class Line:
         """ds, m."""
         return self.length / (self.points - 1)
 
-    def lumped(self, total: Any) -> Array:
+    def lump(self, total: Any) -> Array:
         """A quantity spread evenly along the line, as shares of the points: half at the ends, by the trapezoidal rule.
 
         >>> line = Line()
         >>> line.points = 5
-        >>> line.lumped(8.0).tolist()
+        >>> line.lump(8.0).tolist()
         [1.0, 2.0, 2.0, 2.0, 1.0]
         """
         whole = jnp.full(self.points, total / (self.points - 1))

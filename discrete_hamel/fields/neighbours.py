@@ -83,12 +83,12 @@ class NeighbourHamel(Scheme):
         places, m = system.of_points, system.rank
 
         def residual(z: Array) -> Array:
-            xi = _scattered(system, z)
+            xi = _scatter(system, z)
             rows = jnp.concatenate([momentum_on_d(system, state.q, xi) - state.p, xi[m:] - system.slip(state.q)])
             return rows[places]
 
         xi, _ = banded.root(residual, full(system, state.q, state.xi)[places])
-        return _scattered(system, xi)
+        return _scatter(system, xi)
 
     def equation(self, system: "Neighbours", row: int) -> str:
         width = system.coordinates_a_point
@@ -97,7 +97,7 @@ class NeighbourHamel(Scheme):
         return f"{kind} of point {point}"
 
 
-def _scattered(system: "Neighbours", blocks: Array) -> Array:
+def _scatter(system: "Neighbours", blocks: Array) -> Array:
     """xi in the system's order, from the points' blocks."""
     return jnp.zeros(blocks.size, blocks.dtype).at[system.of_points].set(blocks)
 
@@ -110,7 +110,7 @@ def _together(system: "Neighbours", xi: Array, q: Array) -> Array:
 
 def _apart(system: "Neighbours", z: Array) -> tuple[Array, Array]:
     blocks = jnp.split(z.reshape(system.points, -1), [system.coordinates_a_point], axis=1)
-    return _scattered(system, blocks[1]), blocks[0].ravel()
+    return _scatter(system, blocks[1]), blocks[0].ravel()
 
 
 def equilibrium(system: "Neighbours", q: Array) -> Array:
@@ -137,11 +137,11 @@ def _nearer(system: "Neighbours", q: Array) -> tuple[Array, Array, Array]:
     rest = jnp.zeros(places.size)
 
     def residual(z: Array) -> Array:
-        delta = _scattered(system, z)
+        delta = _scatter(system, z)
         _, force = balance(system, q + system.velocity(q, delta), rest)
         return jnp.concatenate([force, delta[m:]])[places]
 
     start = jnp.zeros(places.shape)
     value, linear = jax.linearize(residual, start)
-    delta = _scattered(system, banded.solve(*banded.diagonals(linear, start), -value))
+    delta = _scatter(system, banded.solve(*banded.diagonals(linear, start), -value))
     return q + system.velocity(q, delta), jnp.max(jnp.abs(delta)), jnp.max(jnp.abs(value))

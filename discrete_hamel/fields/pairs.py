@@ -19,6 +19,6 @@ def square(z: Array) -> Array:
     return z.real**2 + z.imag**2
 
 
-def strung(first: Array, steps: Array) -> Array:
+def points_along(first: Array, steps: Array) -> Array:
     """The points from the first one, step by step."""
     return first + jnp.concatenate([jnp.zeros(1, steps.dtype), jnp.cumsum(steps)])

@@ -9,7 +9,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.fields.following import Trailing, across_links, drawn, drawn_along, followed, laid_behind, trailed
+from discrete_hamel.fields.following import Trailing, across_links, drawn_along, follow, laid_behind, polyline, trail
 from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import Invariant, System
@@ -56,21 +56,21 @@ class SleighWithString(Trailing, System):
 
     def masses(self) -> Array:
         """m_k, kg, of the string's points from the sleigh."""
-        return self.lumped(self.string_mass)
+        return self.lump(self.string_mass)
 
-    def moved(self, q: Array, xi: Array) -> Array:
+    def point_velocities(self, q: Array, xi: Array) -> Array:
         """z_k', complex."""
         n = self.points - 1
-        return followed(self.links(q), _ahead(q[0]) * jax.lax.complex(xi[1], xi[2]), xi[3 : n + 3], xi[n + 3 :])
+        return follow(self.links(q), _ahead(q[0]) * jax.lax.complex(xi[1], xi[2]), xi[3 : n + 3], xi[n + 3 :])
 
     def velocity(self, q: Array, xi: Array) -> Array:
         """qdot = Psi(q) xi."""
-        v = self.moved(q, xi)
+        v = self.point_velocities(q, xi)
         return jnp.concatenate([xi[:1], pairs_of(v[:1]), pairs_of(-jnp.diff(v) / self.spacing)])
 
     def quasivelocity(self, q: Array, v: Array) -> Array:
         """xi with Psi(q) xi = v."""
-        points = trailed(complex_of(v[1:3])[0], complex_of(v[3:]), self.spacing)
+        points = trail(complex_of(v[1:3])[0], complex_of(v[3:]), self.spacing)
         ends = [v[:1], pairs_of(jnp.conj(_ahead(q[0])) * points[:1])]
         return jnp.concatenate([*ends, *across_links(self.links(q), points)])
 
@@ -82,7 +82,7 @@ class SleighWithString(Trailing, System):
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         sleigh = self.inertia * xi[0] ** 2 + self.mass * (xi[1] ** 2 + xi[2] ** 2)
-        return 0.5 * (sleigh + self.masses() @ square(self.moved(q, xi)))
+        return 0.5 * (sleigh + self.masses() @ square(self.point_velocities(q, xi)))
 
     def force(self, q: Array, xi: Array) -> Array:
         return jnp.zeros_like(xi).at[1].set(self.pull)
@@ -139,7 +139,7 @@ class SleighWithString(Trailing, System):
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The string, the blade and the platform."""
         q = np.asarray(q)
-        return [drawn(np.asarray(self.places(jnp.asarray(q)))), *platform(q[0], q[1], q[2], 0.15)]
+        return [polyline(np.asarray(self.places(jnp.asarray(q)))), *platform(q[0], q[1], q[2], 0.15)]
 
 
 def _ahead(theta: Array) -> Array:

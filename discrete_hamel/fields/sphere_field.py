@@ -43,7 +43,7 @@ class SphereField(Line, System):
 
     def masses(self) -> Array:
         """m_k."""
-        return self.lumped(self.length)
+        return self.lump(self.length)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         apart = jnp.diff(q.reshape(-1, 3), axis=0)

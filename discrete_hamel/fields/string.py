@@ -13,7 +13,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.fields.ends import Driven, Fixed, Free
 from discrete_hamel.fields.lines import Line
-from discrete_hamel.fields.pairs import complex_of, pairs_of, square, strung
+from discrete_hamel.fields.pairs import complex_of, pairs_of, points_along, square
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
 
@@ -78,7 +78,7 @@ class String(Line, System):
 
     def masses(self) -> Array:
         """m_k, kg, of the points."""
-        return self.lumped(self.mass)
+        return self.lump(self.mass)
 
     def links(self, q: Array) -> Array:
         """e_k as complex numbers."""
@@ -86,7 +86,7 @@ class String(Line, System):
 
     def places(self, q: Array) -> Array:
         """z_k as complex numbers."""
-        return strung(complex_of(q[:2])[0], self.spacing * self.links(q))
+        return points_along(complex_of(q[:2])[0], self.spacing * self.links(q))
 
     def split(self, q: Array, xi: Array) -> tuple[Array, Array, Array]:
         """z_0', and omega and sigma of all links."""
@@ -100,13 +100,13 @@ class String(Line, System):
         first, last = between(links, -1j * left)
         return front, jnp.concatenate([first[None], inner, last[None]]), sigma
 
-    def moved(self, q: Array, xi: Array) -> Array:
+    def point_velocities(self, q: Array, xi: Array) -> Array:
         """z_k' as complex numbers."""
         end, omega, sigma = self.split(q, xi)
-        return strung(end, self.spacing * jax.lax.complex(sigma, omega) * self.links(q))
+        return points_along(end, self.spacing * jax.lax.complex(sigma, omega) * self.links(q))
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        return 0.5 * self.masses() @ square(self.moved(q, xi)) - self.potential(q)
+        return 0.5 * self.masses() @ square(self.point_velocities(q, xi)) - self.potential(q)
 
     def potential(self, q: Array) -> Array:
         """V, J."""
@@ -186,16 +186,16 @@ class String(Line, System):
 
     def linear_momentum(self, q: Array, xi: Array) -> Array:
         """(x, y) components, kg m/s; both are exact where there is no gravity."""
-        total = self.masses() @ self.moved(q, xi)
+        total = self.masses() @ self.point_velocities(q, xi)
         return jnp.stack([total.real, total.imag])
 
     def angular_momentum(self, q: Array, xi: Array) -> Array:
         """About the origin, kg m^2/s; exact where there is no gravity."""
-        return self.masses() @ (jnp.conj(self.places(q)) * self.moved(q, xi)).imag
+        return self.masses() @ (jnp.conj(self.places(q)) * self.point_velocities(q, xi)).imag
 
     def spin(self, q: Array, xi: Array) -> Array:
         """Angular momentum about the mass centre, kg m^2/s."""
-        centre, total = (self.masses() @ z for z in (self.places(q), self.moved(q, xi)))
+        centre, total = (self.masses() @ z for z in (self.places(q), self.point_velocities(q, xi)))
         return self.angular_momentum(q, xi) - (jnp.conj(centre) * total).imag / jnp.sum(self.masses())
 
     def at(self, q: Array) -> "String":

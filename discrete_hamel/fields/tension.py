@@ -40,21 +40,21 @@ class TridiagonalTension(Scheme[String, State]):
             )
 
     def start(self, system: String, q: Array, xi: Array, h: Array) -> State:
-        p = _along_frame(system, system.links(q), _beyond(system.masses() * system.moved(q, xi)))
+        p = _along_frame(system, system.links(q), _beyond(system.masses() * system.point_velocities(q, xi)))
         return State(q, p, xi[: system.rank])
 
     def guess(self, system: String, state: State, h: Array) -> Array:
         """n_k of the last interval's velocity."""
         xi = jnp.concatenate([state.xi, system.slip(state.q)])
-        beyond = _beyond(system.masses() * system.moved(state.q, xi))[1:]
+        beyond = _beyond(system.masses() * system.point_velocities(state.q, xi))[1:]
         return (jnp.conj(system.links(state.q)) * beyond).real
 
     def residual(self, system: String, state: State, h: Array, z: Array) -> Array:
         """(|e_k'|^2 - 1) / 2."""
-        links, _, _ = self._moved(system, state, h, z)
+        links, _, _ = self._motion(system, state, h, z)
         return 0.5 * (links.real**2 + links.imag**2 - 1.0)
 
-    def _moved(self, system: String, state: State, h: Array, z: Array) -> tuple[Array, Array, Array]:
+    def _motion(self, system: String, state: State, h: Array, z: Array) -> tuple[Array, Array, Array]:
         """e_k', N_k and z_0' of the interval."""
         links = system.links(state.q)
         first, turning = _parts(system, state.p + 0.5 * h * forces(system, state.q))
@@ -64,7 +64,7 @@ class TridiagonalTension(Scheme[String, State]):
 
     def advance(self, system: String, state: State, h: Array, z: Array) -> tuple[State, Array]:
         before = system.links(state.q)
-        links, beyond, front = self._moved(system, state, h, z)
+        links, beyond, front = self._motion(system, state, h, z)
         middle = 0.5 * (before + links)
         omega = (jnp.conj(middle) * (links - before)).imag / (h * (middle.real**2 + middle.imag**2))
         end = jnp.stack([front.real, front.imag])
@@ -135,7 +135,7 @@ def tension(system: String, q: Coordinates, xi: Quasivelocities) -> Array:
     q, xi = jnp.asarray(q, float), jnp.asarray(xi, float)
     if len(xi) == system.rank:
         xi = jnp.concatenate([xi, system.slip(q)])
-    return _solved(*tension_rows(system, q, xi))
+    return _solve(*tension_rows(system, q, xi))
 
 
 def tension_rows(system: String, q: Array, xi: Array) -> tuple[Array, Array, Array, Array]:
@@ -213,7 +213,7 @@ def _velocities(system: String, first: Array, beyond: Array, hand: Array) -> Arr
 
 def _tensions(system: String, links: Array, right: Array) -> Array:
     """x with e_k . (difference over link k of (x_{k+1} e_{k+1} - x_k e_k) / m) = -right_k: tridiagonal."""
-    return _solved(*_coupling(system, links), right)
+    return _solve(*_coupling(system, links), right)
 
 
 def _coupling(system: String, links: Array) -> tuple[Array, Array, Array]:
@@ -222,5 +222,5 @@ def _coupling(system: String, links: Array) -> tuple[Array, Array, Array]:
     return jnp.concatenate([jnp.zeros(1), -aligned]), free[1:] + free[:-1], jnp.concatenate([-aligned, jnp.zeros(1)])
 
 
-def _solved(lower: Array, main: Array, upper: Array, right: Array) -> Array:
+def _solve(lower: Array, main: Array, upper: Array, right: Array) -> Array:
     return lax.linalg.tridiagonal_solve(lower, main, upper, right[:, None])[:, 0]

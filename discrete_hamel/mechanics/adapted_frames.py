@@ -64,22 +64,22 @@ class Reflections(Pytree):
     signs: tuple[float, ...] = static()
 
     def frame(self, one_forms: Array) -> Array:
-        h, _ = reflected(one_forms, self.axes, self.signs)
+        h, _ = reflect(one_forms, self.axes, self.signs)
         dual = jnp.linalg.solve(one_forms @ one_forms.T, one_forms).T
         return jnp.concatenate([h[:, jnp.array(self.free, int)], dual], axis=1)
 
     def fields(self, one_forms: Array) -> Array:
         """u_1..u_m, orthonormal."""
-        return reflected(one_forms, self.axes, self.signs)[0][:, jnp.array(self.free, int)]
+        return reflect(one_forms, self.axes, self.signs)[0][:, jnp.array(self.free, int)]
 
     def margin(self, one_forms: Array) -> Array:
         """Half the least of the mirrors' normals, by which the frame loses digits: 1 where a row points along its sign
         and axis, 0 where it points the other way and the frame degenerates."""
-        mirrors = reflected(one_forms, self.axes, self.signs)[1]
+        mirrors = reflect(one_forms, self.axes, self.signs)[1]
         return jnp.min(jnp.stack([jnp.sqrt(mirror @ mirror) / 2 for mirror in mirrors]))
 
 
-def reflected(rows: Array, axes: Sequence[int], signs: Sequence[float] | None = None) -> tuple[Array, list[Array]]:
+def reflect(rows: Array, axes: Sequence[int], signs: Sequence[float] | None = None) -> tuple[Array, list[Array]]:
     """H = H_1 ... H_k, Householder's reflections of the rows, one after another, to -sign_r e_(axis_r), by default with
     the signs of the rows, which jump where one has no such component; and the mirrors' normals, 0 where H degenerates.
     """
@@ -125,7 +125,7 @@ def probes(q: np.ndarray, count: int = 64) -> np.ndarray:
     return np.concatenate([q[None], q + offsets])
 
 
-def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> "Graph | Reflections":
+def adapt(one_forms: np.ndarray, b: np.ndarray | None = None) -> "Graph | Reflections":
     """The Graph or Reflections that stays farthest from degenerate over A at several points, the first the start.
 
     b of A qdot = b at the start tells rows that are there twice from rows that contradict each other.
@@ -151,7 +151,7 @@ def adapted(one_forms: np.ndarray, b: np.ndarray | None = None) -> "Graph | Refl
     return Reflections(tuple(i for i in coordinates if i not in axes), axes, signs)
 
 
-def wanted(
+def by_rows(
     one_forms: np.ndarray, b: np.ndarray, free: np.ndarray | Sequence[str | int], coordinates: Sequence[str]
 ) -> "Graph | Stacked":
     """The construction whose xi^D are the velocities that the user wants, from A, b and R (or the names) at the start.
@@ -168,13 +168,13 @@ def wanted(
             )
         _refuse_unsolvable(free, one_forms, [f"row {j} of free(q)" for j in range(size - k)])
         return Stacked(tuple(range(size - k)))
-    graph = named(free, k, size, coordinates)
+    graph = by_names(free, k, size, coordinates)
     names = [f"the velocity of {coordinates[i] if i < len(coordinates) else f'q[{i}]'}" for i in graph.free]
     _refuse_unsolvable(np.eye(size)[list(graph.free)], one_forms, names)
     return graph
 
 
-def named(free: Iterable[str | int] | Callable, k: int, size: int, coordinates: Sequence[str]) -> Graph | Stacked:
+def by_names(free: Iterable[str | int] | Callable, k: int, size: int, coordinates: Sequence[str]) -> Graph | Stacked:
     """The same without a look at numbers, which jax may trace: of R(q) `Stacked`, of names or indices their Graph."""
     if callable(free):
         return Stacked(tuple(range(size - k)))

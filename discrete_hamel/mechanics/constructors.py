@@ -18,8 +18,8 @@ from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
-from discrete_hamel.mechanics.adapted_frames import Graph, adapted, named, probes, wanted
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, described
+from discrete_hamel.mechanics.adapted_frames import Graph, adapt, by_names, by_rows, probes
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, describe
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System, Wrapper
 
@@ -49,7 +49,7 @@ def from_quasivelocities(
     >>> dh.simulate(oscillator, q=[1.0, 0.0], xi=[0.0, 1.0], h=0.1, steps=5).q.shape
     (6, 2)
     """
-    return FromQuasivelocities(rank, l, frame, structure, slip, force, params, described(description))
+    return FromQuasivelocities(rank, l, frame, structure, slip, force, params, describe(description))
 
 
 def from_velocities(
@@ -73,7 +73,7 @@ def from_velocities(
     >>> sorted(dh.simulate(point, q=[0.0, 0.0], xi=[1.0], h=0.1, steps=5).invariants())
     ['energy', 'speed']
     """
-    return FromVelocities(rank, L, frame, slip, force, params, described(description))
+    return FromVelocities(rank, L, frame, slip, force, params, describe(description))
 
 
 def from_constraints(
@@ -114,10 +114,10 @@ def from_constraints(
     if isinstance(free, str):
         raise InputTypeError(f"free is a tuple of names or indices, or a function of q; got {free!r}.")
     free = free if free is None or callable(free) else tuple(free)
-    return FromConstraints(L, A, b, force, params, described(description), free)
+    return FromConstraints(L, A, b, force, params, describe(description), free)
 
 
-def constrained(system: System) -> "FromConstraints | None":
+def unwrap(system: System) -> "FromConstraints | None":
     """The system from constraints that this one is, or is with forces put on; None for any other."""
     while isinstance(system, Wrapper) and system.same_motion:
         system = system._inner
@@ -236,13 +236,13 @@ class FromConstraints(_GivenInVelocities):
         """A row of A as the user knows it: its number, and what it is of."""
         return row, "A(q) v"
 
-    def _wanted(self, q: Array) -> Array:
+    def _free_rows(self, q: Array) -> Array:
         return jnp.asarray(_call(self.free, self.params, q), float)
 
     def _rows(self, q: Array) -> Array:
         """What the construction of the frame is given: A(q), or [R(q); A(q)]."""
         rows = self.one_forms(q)
-        return jnp.concatenate([self._wanted(q), rows]) if callable(self.free) else rows
+        return jnp.concatenate([self._free_rows(q), rows]) if callable(self.free) else rows
 
     @property
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -265,7 +265,7 @@ class FromConstraints(_GivenInVelocities):
                     "system.replace(params=...) has other parameters."
                 )
             k = jax.eval_shape(self.one_forms, q).shape[0]
-            choice = named(self.free, k, len(q), self.description.coordinates)
+            choice = by_names(self.free, k, len(q), self.description.coordinates)
             return self.replace(choice=choice, weights=_weights(jax.lax.stop_gradient(_inertias(self, q))))
         forms = np.asarray(_one_forms(self, probes(np.asarray(q))))
         shape = forms.shape[1:]
@@ -275,10 +275,10 @@ class FromConstraints(_GivenInVelocities):
         if b.shape != shape[:1]:
             raise InputError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
         if self.free is None:
-            choice = adapted(forms, b)  # type: ignore[assignment]
+            choice = adapt(forms, b)  # type: ignore[assignment]
         else:
-            asked = np.asarray(self._wanted(q)) if callable(self.free) else self.free
-            choice = wanted(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
+            asked = np.asarray(self._free_rows(q)) if callable(self.free) else self.free
+            choice = by_rows(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
         return self.replace(choice=choice, weights=_weights(_inertias_here(self, q)))
 
     def fields(self, q: Array) -> Array:

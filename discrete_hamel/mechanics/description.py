@@ -52,10 +52,10 @@ class Description:
 NOTHING = Description()
 
 
-def described(words: Mapping) -> Description:
+def describe(words: Mapping) -> Description:
     """The record of what a constructor was given; what is of another kind is refused.
 
-    >>> described({"coordinates": ["x", "y"], "units": {"x": "m"}}).coordinates
+    >>> describe({"coordinates": ["x", "y"], "units": {"x": "m"}}).coordinates
     ('x', 'y')
     """
     known = [field.name for field in dataclasses.fields(Description)]
@@ -87,7 +87,7 @@ def call(function: Callable, params: object, *arguments: object) -> Any:
     """function(*arguments), with the system's params as last argument if it has any; JAX traces it once a shape."""
     arguments = arguments if params is None else (*arguments, params)
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(arguments)):
-        function = _staged.kept(function, lambda: jax.jit(function))
+        function = _staged.fetch(function, lambda: jax.jit(function))
     return function(*arguments)
 
 
@@ -120,9 +120,9 @@ class DescribedSystem(System):
         return jnp.asarray(self._functions(generator, q), float)
 
     def invariants(self) -> dict[str, Invariant]:
-        return {name: self._kept(of) for name, of in self._said.invariants}
+        return {name: self._as_invariant(of) for name, of in self._said.invariants}
 
-    def _kept(self, of: Callable) -> Invariant:
+    def _as_invariant(self, of: Callable) -> Invariant:
         """As the user declared it: it rests on no method that a subclass could have replaced."""
         function, kept = (of.function, of.kept) if isinstance(of, Invariant) else (of, "continuous")
         return Invariant(partial(self._functions, function), kept, ())

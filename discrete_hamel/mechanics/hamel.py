@@ -24,17 +24,17 @@ F = TypeVar("F", bound=Callable)
 def _or(gibbs_appell_form: Callable) -> Callable[[F], F]:
     """The decorated formula; for constraints nonlinear in the velocities, its counterpart in `gibbs_appell`."""
 
-    def decorated(formula: F) -> F:
+    def decorate(formula: F) -> F:
         @wraps(formula)
-        def chosen(system: System, *arguments: Any, **named: Any) -> Any:
+        def dispatch(system: System, *arguments: Any, **named: Any) -> Any:
             if not system.frameless:
                 return formula(system, *arguments, **named)
             named = {name: jnp.asarray(a, float) for name, a in named.items()}
             return gibbs_appell_form(system, *(jnp.asarray(a, float) for a in arguments), **named)
 
-        return chosen  # type: ignore[return-value]  # the formula's own signature
+        return dispatch  # type: ignore[return-value]  # the formula's own signature
 
-    return decorated
+    return decorate
 
 
 def full(system: System, q: Array, xi: Array) -> Array:

@@ -8,7 +8,7 @@ from jax.scipy.sparse.linalg import cg
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import floats
-from discrete_hamel.mechanics.constructors import constrained
+from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.hamel import quasivelocities
 from discrete_hamel.mechanics.system import System
 
@@ -63,7 +63,7 @@ def project(
 
 @jax.jit
 def _admissible_velocity(system: System, q: Array, v: Array) -> Array:
-    rows = constrained(system)
+    rows = unwrap(system)
     if rows is None:
         return quasivelocities(system, q, v)
     return rows.components(q, v - rows.frame(q)[:, rows.rank :] @ rows.slip(q))

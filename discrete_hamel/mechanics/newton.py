@@ -48,12 +48,12 @@ def implicit(residual: Equations, guess: Array, search: Callable, solve: Callabl
     differentiated. `solve(linear, value)` is the x with linear(x) = value.
     """
 
-    def searched(residual: Equations, guess: Array) -> tuple[Array, Array]:
+    def search_once(residual: Equations, guess: Array) -> tuple[Array, Array]:
         z, report = search(residual, guess)
         return z, jnp.stack([report.converged, report.iterations, report.residual]).astype(guess.dtype)
 
     # custom_root differentiates what it returns beside the root, so that goes through it as floats.
-    z, (converged, iterations, size) = lax.custom_root(residual, guess, searched, solve, has_aux=True)
+    z, (converged, iterations, size) = lax.custom_root(residual, guess, search_once, solve, has_aux=True)
     return z, Report(converged > 0, iterations.astype(int), size)
 
 
@@ -78,7 +78,7 @@ def newton(
         largest = jnp.maximum(jnp.abs(guess), jnp.abs(z))  # a guess of zeros has no scale of its own
         return units(largest, jnp.sum(largest) + beside)
 
-    z, converged, count, weights = iterated(correct, weigh, jnp.sum, guess, negligible)
+    z, converged, count, weights = iterate_newton(correct, weigh, jnp.sum, guess, negligible)
     # Derivatives may be overridden, and corrections small for that: what is left of the equations themselves decides,
     # beside what they change by when the unknowns move by so many units of round-off, each by another share of them.
     index = jnp.arange(len(guess))
@@ -89,7 +89,7 @@ def newton(
     return z, Report(converged & solved, count, jnp.linalg.norm(left))
 
 
-def iterated(
+def iterate_newton(
     correct: Callable, weigh: Callable, total: Callable, guess: Array, negligible: float = NEGLIGIBLE
 ) -> tuple[Array, Array, Array, Array]:
     """z + correct(z) again and again until `finished`: z, whether it converged, the iterations, and the weights there.

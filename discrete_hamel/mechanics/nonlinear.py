@@ -12,7 +12,7 @@ from jax import Array
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, described
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, describe
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System
 
@@ -101,7 +101,7 @@ def nonlinear(
     >>> bool(abs(jnp.linalg.norm(traj.v, axis=1) - 1).max() < 1e-15)
     True
     """
-    return FromNonlinear(m, L, velocity, force, params, described(description))
+    return FromNonlinear(m, L, velocity, force, params, describe(description))
 
 
 class FromNonlinear(DescribedSystem, NonlinearSystem):

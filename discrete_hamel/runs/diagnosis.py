@@ -97,7 +97,7 @@ def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int)
     )
 
 
-def overflown(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
+def overflow(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
     """A failure if products of some node's q and xi are too large for a float; all from node `finished` on."""
     with np.errstate(over="ignore"):
         if np.isfinite((_largest(q) * _largest(xi)) ** 2):
@@ -141,7 +141,7 @@ def lost_frame(
     )
 
 
-def raised(error: Exception, steps: int, asked: int, h: Array) -> RunFailed:
+def crash(error: Exception, steps: int, asked: int, h: Array) -> RunFailed:
     """The failure of a chunk in which something raised: a callback of the user's functions, or the machine."""
     failure = RunFailed(
         f"between steps {steps + 1} and {steps + asked} (from t = {steps * float(h):g}) an exception ended the run: "
@@ -152,7 +152,7 @@ def raised(error: Exception, steps: int, asked: int, h: Array) -> RunFailed:
     return failure
 
 
-def interrupted(steps: int, of: int) -> RunInterrupted:
+def interruption(steps: int, of: int) -> RunInterrupted:
     """What Ctrl-C ends a run with."""
     return RunInterrupted(
         f"interrupted after {steps} of {of} steps; what was computed is in .trajectory, and a run with a store goes "

@@ -20,7 +20,7 @@ from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.diagnosis import failed_step, interrupted, lost_frame, lost_velocity, overflown, raised
+from discrete_hamel.runs.diagnosis import crash, failed_step, interruption, lost_frame, lost_velocity, overflow
 from discrete_hamel.runs.storage.record import Point, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
@@ -37,7 +37,7 @@ def first_state(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -
     return state, (state.q, state.p, xi)
 
 
-def traced(
+def trace(
     system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int, compiled: bool
 ) -> Trajectory:
     """The run under jit, grad and vmap, by the compiled step where there is one; a failed step leaves NaN behind it."""
@@ -202,7 +202,7 @@ def run(
                 else:
                     chunk, astray = compiled_chunk(stepper, system, scheme, state, h, ask, save_every, rows)
             except Exception as error:  # the user's functions may do anything
-                failure = raised(error, finished * save_every, ask * save_every, h)
+                failure = crash(error, finished * save_every, ask * save_every, h)
                 break
             state, done, failed, saved, clock = chunk
             whole, steps = done // save_every, finished * save_every + done
@@ -213,7 +213,7 @@ def run(
                 at, track, velocities = _from_last(last, t, saved, rows)
                 failure = (
                     lost_velocity(saved[2], at, finished, save_every)
-                    or overflown(track, velocities, at, finished, save_every)
+                    or overflow(track, velocities, at, finished, save_every)
                     or lost_frame(system, scheme, track, at, finished, save_every)
                     or met_singular_state(system, track, velocities, at, finished, save_every)
                 )
@@ -223,5 +223,5 @@ def run(
             failure = record.add(t, saved, Point(state, finished, plain_until)) or failure
             bar.at(steps)
             if stops and finished < intervals and failure is None:
-                failure = interrupted(finished * save_every, intervals * save_every)
-    return record.ended(state, failure)
+                failure = interruption(finished * save_every, intervals * save_every)
+    return record.end(state, failure)

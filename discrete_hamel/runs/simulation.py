@@ -14,11 +14,11 @@ from discrete_hamel.compiler.native.host import warn_of_single_precision
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.loop import run, traced
+from discrete_hamel.runs.loop import run, trace
 from discrete_hamel.runs.output_shapes import step_density
 from discrete_hamel.runs.storage.record import Memory
 from discrete_hamel.runs.storage.recording import Recording
-from discrete_hamel.runs.trajectory import Trajectory, marked, warn_of_pull
+from discrete_hamel.runs.trajectory import Trajectory, mark_failed, warn_of_pull
 from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
 from discrete_hamel.schemes.scheme import Scheme
@@ -93,7 +93,7 @@ def simulate(
         if store is not None:
             raise InputError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         system, scheme = checks.canonical(system), checks.canonical(scheme)
-        trajectory = traced(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
+        trajectory = trace(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
         refused = refusals.marks(system, scheme, q, xi, h, None if v is None else checks.vector("v", v))
         return trajectory.replace(report=trajectory.report.replace(refused=refused))
     scheme, nodes = checks.canonical(scheme), steps // save_every + 1
@@ -108,7 +108,7 @@ def simulate(
     if failure is None:
         return trajectory
     if on_failure == "mark" and isinstance(failure, PHYSICAL):
-        return marked(trajectory, nodes - 1)
+        return mark_failed(trajectory, nodes - 1)
     failure.trajectory = trajectory
     raise failure
 

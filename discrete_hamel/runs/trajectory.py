@@ -208,7 +208,7 @@ def times(h: Array, save_every: int, first: int, nodes: int) -> np.ndarray:
     return t.astype(h.dtype, copy=False)
 
 
-def marked(trajectory: Trajectory, intervals: int) -> Trajectory:
+def mark_failed(trajectory: Trajectory, intervals: int) -> Trajectory:
     """The trajectory at its full length: NaN after the failed step, and `report.converged` False there."""
     missing = intervals - len(trajectory.xi_mid)
 

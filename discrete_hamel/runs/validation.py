@@ -12,11 +12,11 @@ from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained, floats, short
-from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpreted
+from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 from discrete_hamel.compiler.reading.numbers import number, with_arrays
 from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.mechanics import gibbs_appell, hamel
-from discrete_hamel.mechanics.constructors import constrained
+from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
 from discrete_hamel.mechanics.singular_states import lost_direction, refuse_singular
 from discrete_hamel.mechanics.system import System
@@ -126,7 +126,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
         system = system.at(q)
     leaves, structure = jax.tree.flatten((system, q))
     key = structure, *((np.shape(a), a.dtype if isinstance(a, Array) else jnp.result_type(a)) for a in leaves)
-    n, m = _shapes.kept(key, lambda: shapes(system, q))
+    n, m = _shapes.fetch(key, lambda: shapes(system, q))
     if v is not None:
         v = vector("v", v)
         _refuse_length(v, q)
@@ -197,7 +197,7 @@ def _nonlinear_data(system: System, q: Array, z: Any, v: Array | None, concrete:
 NONLINEAR_FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", "dL/dq and the force")
 
 
-@interpreted
+@interpret
 def _nonlinear_facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
     v, slopes = system.velocity(q, z), gibbs_appell.directions(system, q, z)
     covector, drive = gibbs_appell.covector(system, q, z), gibbs_appell.drive(system, q, z)
@@ -265,7 +265,7 @@ def _regular(system: System, mass: np.ndarray) -> None:
     )
 
 
-_quasivelocities = interpreted(hamel.quasivelocities)
+_quasivelocities = interpret(hamel.quasivelocities)
 
 
 def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -> Array:
@@ -300,7 +300,7 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
         return
     row, name = worst, _name(system.velocities, "xi", m + worst)
     if of_v:
-        rows, named = constrained(system), m + worst < len(system.velocities)
+        rows, named = unwrap(system), m + worst < len(system.velocities)
         along = name if named else f"the component of v along u_{m + worst + 1}"
         row, name = rows.row_name(worst) if rows else (worst, along)
     of_xi = f"Give the {m} free components of xi only, or correct the velocity"

@@ -5,13 +5,13 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.pytrees import of
-from discrete_hamel.mechanics.constructors import constrained
+from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.exact_increments import affine, increment, response
 from discrete_hamel.schemes.following import FollowingHamel
 from discrete_hamel.schemes.holonomic import HolonomicHamel
-from discrete_hamel.schemes.scheme import AtHalf, CompensatedState, Scheme, State, carried
+from discrete_hamel.schemes.scheme import AtHalf, CompensatedState, Scheme, State, compensate
 
 
 class DiscreteHamel(Scheme):
@@ -49,7 +49,7 @@ class DiscreteHamel(Scheme):
 
     def fitted(self, system: System) -> Scheme:
         """For a system from constraints the tau-rule in frames that follow them, or that keeps positions."""
-        rows = constrained(system)
+        rows = unwrap(system)
         if rows is None or self.compensated:
             return super().fitted(system)
         return HolonomicHamel(self.tau) if rows.held_rows else FollowingHamel(self.tau)
@@ -77,8 +77,8 @@ class DiscreteHamel(Scheme):
             return State(q1, state.p + h * balance(system, q, xi)[1], xi), whole
         low_q, low_p = state.low[: len(q1)], state.low[len(q1) :]  # type: ignore[attr-defined]
         change, kick, rest_q, rest_p = self._changes(system, state, h, xi, q)  # type: ignore[arg-type]
-        q1, low_q = carried(state.q, low_q + rest_q, change)
-        p1, low_p = carried(state.p, low_p + rest_p, kick)
+        q1, low_q = compensate(state.q, low_q + rest_q, change)
+        p1, low_p = compensate(state.p, low_p + rest_p, kick)
         return CompensatedState(q1, p1, xi, jnp.concatenate([low_q, low_p])), whole
 
     def _changes(self, system: System, state: CompensatedState, h: Array, xi: Array, q: Array) -> tuple[Array, ...]:
@@ -92,7 +92,7 @@ class DiscreteHamel(Scheme):
             return change, h * balance(system, q, xi)[1], jnp.zeros_like(q), jnp.zeros_like(xi)
         low_q, low_p = state.low[: len(q)], state.low[len(q) :]
         change, rest = increment(system.frame, state.q, low_q, self.tau, x, change)
-        middle, left = carried(state.q, low_q + self.tau * rest, self.tau * change)
+        middle, left = compensate(state.q, low_q + self.tau * rest, self.tau * change)
         mu, force = balance(system, middle, xi)
         off = (mu - state.p) - (1 - self.tau) * (h * force) - low_p
         low = jnp.linalg.solve(jax.jacfwd(lambda xi: balance(system, middle, xi)[0])(xi), -off)

@@ -12,7 +12,7 @@ from discrete_hamel.mechanics.gibbs_appell import covector, directions, energy
 from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.mechanics.newton import NEGLIGIBLE
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import CompensatedState, Scheme, carried
+from discrete_hamel.schemes.scheme import CompensatedState, Scheme, compensate
 
 UNRESOLVED = 1e5  # round-off units of h H below which |z1 - z0|^2 cannot carry a correction
 
@@ -139,7 +139,7 @@ class EnergyExact(Scheme):
 
     def advance(self, system: System, state: CompensatedState, h: Array, z: Array) -> tuple[CompensatedState, Array]:
         xi1, dq, p1, along_q, free, _ = self._parts(system, state, h, z)
-        q1, low = carried(state.q, state.low[: len(dq)], dq)
+        q1, low = compensate(state.q, state.low[: len(dq)], dq)
         if self.gradient.weighted:
             due = h * _power(system, state.q + dq / 2, (state.p + p1) / 2, along_q, free)
             (h0, lacking), h1 = state.low[len(dq) :], _moving_energy(system, q1, xi1)
@@ -261,7 +261,7 @@ class NonlinearEnergyExact(Scheme):
 
     def advance(self, system: System, state: CompensatedState, h: Array, z: Array) -> tuple[CompensatedState, Array]:
         m, n = system.rank, len(state.q)
-        sums, low = carried(jnp.concatenate([state.q, state.p]), state.low[: m + n], jnp.concatenate([z[m:], z[:m]]))
+        sums, low = compensate(jnp.concatenate([state.q, state.p]), state.low[: m + n], jnp.concatenate([z[m:], z[:m]]))
         if self.gradient.weighted:
             (e0, lacking), e1 = state.low[m + n :], energy(system, sums[:n], sums[n:])
             low = jnp.append(low, jnp.stack([e1, lacking + (h * self._parts(system, state, h, z)[2] - (e1 - e0))]))

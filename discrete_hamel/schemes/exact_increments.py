@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.extend.core import Literal
 
-from discrete_hamel.schemes.scheme import carried
+from discrete_hamel.schemes.scheme import compensate
 
 
 def round_to_half(x: Array) -> Array:
@@ -62,11 +62,11 @@ def increment(
     One step of Newton's method, which is the whole way where Psi is affine.
     """
     coarse_x, none = round_to_half(x), jnp.zeros_like(q)
-    middle, left = carried(q, none, tau * d)
+    middle, left = compensate(q, none, tau * d)
     coarse = round_to_half(middle)
     _, along = jax.jvp(lambda q: frame(q) @ x, (coarse,), ((middle - coarse) + (left + low),))
-    image, below = carried(frame(coarse) @ coarse_x, none, frame(coarse) @ (x - coarse_x) + along)
-    return carried(d, none, response(frame, coarse, tau, x, (image - d) + below))
+    image, below = compensate(frame(coarse) @ coarse_x, none, frame(coarse) @ (x - coarse_x) + along)
+    return compensate(d, none, response(frame, coarse, tau, x, (image - d) + below))
 
 
 def response(frame: Callable[[Array], Array], middle: Array, tau: Array | float, x: Array, change: Array) -> Array:

@@ -8,7 +8,7 @@ from jax import Array
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
-from discrete_hamel.mechanics.constructors import FromConstraints, constrained
+from discrete_hamel.mechanics.constructors import FromConstraints, unwrap
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
@@ -80,7 +80,7 @@ class FollowingHamel(Scheme):
         x, q1, q = self._points(system, state, z)
         fields, r = orthonormal(rows_of(system), state.q)
         middle = _middle(system, q, fields, x)
-        carried = _carried(rows_of(system).weights, fields, middle.fields)
+        carried = _transport(rows_of(system).weights, fields, middle.fields)
         momentum = jnp.linalg.solve(r.T, state.p)
         balance = middle.momentum - (1 - self.tau) * h * middle.force - carried.T @ momentum  # (F2)
         return jnp.concatenate([balance, q1 - state.q - h * middle.velocity])  # (F1)
@@ -90,7 +90,7 @@ class FollowingHamel(Scheme):
         rows = rows_of(system)
         middle = _middle(system, q, orthonormal(rows, state.q)[0], x)
         after, r = orthonormal(rows, q1)
-        carried = _carried(rows.weights, after, middle.fields)
+        carried = _transport(rows.weights, after, middle.fields)
         p1 = r.T @ jnp.linalg.solve(carried.T, middle.momentum + self.tau * h * middle.force)  # (F2)
         xi = full(system, q, rows.components(q, middle.velocity - _dual(rows, q)))
         there = (after.T * rows.weights[None]) @ (middle.fields @ x)
@@ -109,7 +109,7 @@ class FollowingHamel(Scheme):
 
 
 def rows_of(system: System) -> FromConstraints:
-    found = constrained(system)
+    found = unwrap(system)
     assert found is not None
     return found
 
@@ -146,7 +146,7 @@ def force_along(system: System, q: Array, v: Array, w: Array) -> Array:
     return rows.components(q, w).T @ system.force(q, full(system, q, free))[: system.rank]
 
 
-def _carried(weights: Array, at_node: Array, in_middle: Array) -> Array:
+def _transport(weights: Array, at_node: Array, in_middle: Array) -> Array:
     """C of (F2), m x m: the field that is w_j in the middle is at_node @ C[:, j] at the node; at_node orthonormal."""
     weighed = in_middle.T * weights[None]
     gram = weighed @ in_middle

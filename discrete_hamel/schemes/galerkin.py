@@ -103,14 +103,14 @@ class Galerkin(Scheme):
         values, integrals = polynomials(self.stages, c)
         q = state.q[None] + h * (integrals @ own[2])
         if self.variation == "derived":
-            return self._derived(system, state.q, h, q, (c, b), own[2])
-        momentum, force = jax.vmap(lambda q, xi: self._varied(system, q, xi))(q, values @ own[1])
+            return self._derived_rows(system, state.q, h, q, (c, b), own[2])
+        momentum, force = jax.vmap(lambda q, xi: self._vary(system, q, xi))(q, values @ own[1])
         weights = gauss(self.stages)[1]
         tests = (weights - integrals) / weights  # int_t^1 l_j / w_j: phi_j(c_i), phi_j' = -l_j / w_j
         rows = h * ((b[:, None] * tests).T @ force) - (b[:, None] * values / weights).T @ momentum
         return jnp.concatenate([rows, h * (b @ force)[None]])[:, : system.rank]
 
-    def _varied(self, system: System, q: Array, xi: Array) -> tuple[Array, Array]:
+    def _vary(self, system: System, q: Array, xi: Array) -> tuple[Array, Array]:
         """By eta' and by eta: the slopes of <dl, (Psi eta, delta xi)> + <f, eta>."""
         slope, momentum = jax.grad(system.lagrangian, (0, 1))(q, xi)
         along, own = system.frame(q).T @ slope + system.force(q, xi), self.variation
@@ -119,7 +119,7 @@ class Galerkin(Scheme):
         _, transpose = jax.vjp(lambda rate, eta: own(system, q, xi, eta, rate), 0 * xi, 0 * xi)
         return transpose(momentum)[0], transpose(momentum)[1] + along
 
-    def _derived(self, system: System, q0: Array, h: Array, q: Array, points: tuple, velocity: Array) -> Array:
+    def _derived_rows(self, system: System, q0: Array, h: Array, q: Array, points: tuple, velocity: Array) -> Array:
         """The same rows for delta q = sum of M_k(t) Psi(q^k) eta^k, q^k = q(t_k): by eta^k, k < s, and by all."""
         c, b = points
         at_nodes = q0[None] + h * (polynomials(self.stages, lobatto(self.stages + 1)[0])[1] @ velocity)

@@ -115,9 +115,9 @@ class Principle(Scheme):
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         if self.variation == "derived":
             need_independent(system, q, "A principle with derived variations")
-        self._refuse_shape("reconstruction", self.missed(system, q, q, xi, h), len(q))
+        self._refuse_shape("reconstruction", self.reconstruction_gap(system, q, q, xi, h), len(q))
         if self.constraint is not None:
-            rows = jnp.atleast_1d(self._asked(self.constraint, system, q, q, h))
+            rows = jnp.atleast_1d(self._call(self.constraint, system, q, q, h))
             self._refuse_shape("constraint", rows, len(xi) - system.rank)
         return Scheme.start(self, system, q, xi, h)
 
@@ -127,40 +127,40 @@ class Principle(Scheme):
 
     # --- the four functions ---
 
-    def _asked(self, part: Callable, *arguments: PyTree) -> Array:
+    def _call(self, part: Callable, *arguments: PyTree) -> Array:
         return part(*arguments) if self.params is None else part(*arguments, self.params)
 
     def at(self, q0: Array, q1: Array) -> Array:
         """q_bar."""
         if self.own_point is None:
             return (1 - self.point) * q0 + self.point * q1
-        return self._asked(self.own_point, q0, q1)
+        return self._call(self.own_point, q0, q1)
 
     def action(self, system: System, q0: Array, q1: Array, xi: Array, h: Array) -> Array:
         """l^d, or L^d, of an interval."""
         if self.two_point is not None:
-            return self._asked(self.two_point, system, q0, q1, h)
+            return self._call(self.two_point, system, q0, q1, h)
         return self._density(system, self.at(q0, q1), xi, h)
 
     def _density(self, system: System, q: Array, xi: Array, h: Array) -> Array:
         if self.lagrangian is None:
             return h * system.lagrangian(q, xi)
-        return self._asked(self.lagrangian, system, q, xi, h)
+        return self._call(self.lagrangian, system, q, xi, h)
 
-    def missed(self, system: System, q0: Array, q1: Array, xi: Array, h: Array) -> Array:
+    def reconstruction_gap(self, system: System, q0: Array, q1: Array, xi: Array, h: Array) -> Array:
         """rho: by how much the nodes and xi miss the reconstruction."""
         if self.reconstruction is None:
             return q1 - q0 - h * (system.frame(self.at(q0, q1)) @ xi)
-        return self._asked(self.reconstruction, system, q0, q1, xi, h)
+        return self._call(self.reconstruction, system, q0, q1, xi, h)
 
-    def varied(self, system: System, q0: Array, q1: Array, xi: Array, h: Array, eta0: Array, eta1: Array) -> Array:
+    def vary(self, system: System, q0: Array, q1: Array, xi: Array, h: Array, eta0: Array, eta1: Array) -> Array:
         """<dl^d, (delta q_bar, delta xi)> + h <f, eta_bar>, linear in eta0 and eta1, which have n components."""
         if self.variation == "derived":
             return self._varied_at_nodes(system, q0, q1, xi, h, eta0, eta1)
         q = self.at(q0, q1)
         slope, momentum = jax.grad(partial(self._density, system), (0, 1))(q, xi, h)
         if callable(self.variation):
-            mean, change = self._asked(self.variation, system, q, xi, eta0, eta1, h)
+            mean, change = self._call(self.variation, system, q, xi, eta0, eta1, h)
             gain = momentum @ change
         else:
             mean = (1 - self.point) * eta0 + self.point * eta1  # (5.4)
@@ -173,11 +173,11 @@ class Principle(Scheme):
         q, moved = jax.jvp(self.at, nodes, moves)
         if self.two_point is not None:
             velocity = left_inverse(system.frame(q), (q1 - q0) / h)
-            _, gain = jax.jvp(lambda a, b: self._asked(self.two_point, system, a, b, h), nodes, moves)  # type: ignore[arg-type]
+            _, gain = jax.jvp(lambda a, b: self._call(self.two_point, system, a, b, h), nodes, moves)  # type: ignore[arg-type]
         else:
             velocity = xi
-            _, off = jax.jvp(lambda a, b: self.missed(system, a, b, xi, h), nodes, moves)
-            by_xi = jax.jacfwd(lambda xi: self.missed(system, q0, q1, xi, h))(xi)
+            _, off = jax.jvp(lambda a, b: self.reconstruction_gap(system, a, b, xi, h), nodes, moves)
+            by_xi = jax.jacfwd(lambda xi: self.reconstruction_gap(system, q0, q1, xi, h))(xi)
             slope, momentum = jax.grad(partial(self._density, system), (0, 1))(q, xi, h)
             gain = slope @ moved - momentum @ left_inverse(by_xi, off)
         return gain + h * (system.force(q, velocity) @ left_inverse(system.frame(q), moved))
@@ -186,7 +186,7 @@ class Principle(Scheme):
 
     def _on_d(self, system: System, q0: Array, q1: Array, xi: Array, h: Array) -> tuple[Array, Array]:
         """-p_k, and p_{k+1} - p_k, in which what is common to both cancels before it is rounded."""
-        along = partial(self.varied, system, q0, q1, xi, h)
+        along = partial(self.vary, system, q0, q1, xi, h)
         basis = jnp.eye(len(xi))[: system.rank]
         return jax.vmap(lambda e: along(e, jnp.zeros_like(e)))(basis), jax.vmap(lambda e: along(e, e))(basis)
 
@@ -209,11 +209,11 @@ class Principle(Scheme):
             before = full(system, state.q, state.xi)
             back, gain = self._on_d(system, state.q, state.q, before, h)
             p, (start, _) = gain - back, self._on_d(system, q1, q1, xi, h)
-            return jnp.concatenate([-start - p, self.missed(system, state.q, q1, (before + xi) / 2, h)])
+            return jnp.concatenate([-start - p, self.reconstruction_gap(system, state.q, q1, (before + xi) / 2, h)])
         start, _ = self._on_d(system, state.q, q1, xi, h)
-        rows = [-start - state.p, self.missed(system, state.q, q1, xi, h)]
+        rows = [-start - state.p, self.reconstruction_gap(system, state.q, q1, xi, h)]
         if self.constraint is not None:
-            rows.append(jnp.atleast_1d(self._asked(self.constraint, system, state.q, q1, h)))
+            rows.append(jnp.atleast_1d(self._call(self.constraint, system, state.q, q1, h)))
         return jnp.concatenate(rows)
 
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:

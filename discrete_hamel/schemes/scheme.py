@@ -45,10 +45,10 @@ class CompensatedState(State):
     low: Array
 
 
-def carried(sum: Array, low: Array, change: Array) -> tuple[Array, Array]:
+def compensate(sum: Array, low: Array, change: Array) -> tuple[Array, Array]:
     """sum + low + change in two parts: what the sum holds, and what it rounds off.
 
-    >>> carried(jnp.asarray(1.0), jnp.asarray(0.0), jnp.asarray(1e-17))[1].item()
+    >>> compensate(jnp.asarray(1.0), jnp.asarray(0.0), jnp.asarray(1e-17))[1].item()
     1e-17
     """
     new = sum + change

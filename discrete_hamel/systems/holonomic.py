@@ -13,7 +13,7 @@ from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.constructors import FromConstraints
-from discrete_hamel.mechanics.description import Words, call, described
+from discrete_hamel.mechanics.description import Words, call, describe
 from discrete_hamel.mechanics.manifold import nearest
 from discrete_hamel.mechanics.system import System
 
@@ -55,7 +55,7 @@ def from_holonomic(
     if b is not None and A is None:
         raise InputTypeError("b(q) is what A(q) qdot equals; give A.")
     free = free if free is None or callable(free) else tuple(free)
-    return FromHolonomic(L, A, b, force, params, described(description), free, g_of=g)  # type: ignore[arg-type]  # no A
+    return FromHolonomic(L, A, b, force, params, describe(description), free, g_of=g)  # type: ignore[arg-type]  # no A
 
 
 class FromHolonomic(FromConstraints):

@@ -12,7 +12,7 @@ from scipy.linalg import qr
 from discrete_hamel._support.arrays import Coordinates, PyTree, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, call, described
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, call, describe
 from discrete_hamel.mechanics.newton import newton
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -41,7 +41,7 @@ def from_nonlinear_constraints(
     >>> bool(max(abs(parallel(0, v)[0]) for v in traj.v) < 1e-13)
     True
     """
-    return FromNonlinearConstraints(L, C, force, params, described(description))
+    return FromNonlinearConstraints(L, C, force, params, describe(description))
 
 
 class Chart(Pytree):

@@ -82,7 +82,7 @@ def check_symmetry(scheme: Scheme) -> None:
         back, _ = STEP(case.system, scheme, there, -h)
         return _apart((first.q, first.p), (back.q, back.p))
 
-    def undone(case: Case, h: float) -> None:
+    def undo(case: Case, h: float) -> None:
         gap = off(case, h)
         if not gap < ROUNDOFF:
             raise AxiomFailed(
@@ -91,7 +91,7 @@ def check_symmetry(scheme: Scheme) -> None:
             )
 
     if scheme.symmetric:
-        _nearby(case, undone)
+        _nearby(case, undo)
     elif scheme.symmetric is not None and not off(case, 0.2) > 1e-8:
         raise AxiomFailed(f"symmetric: {scheme!r} is, and does not say so.")
 
@@ -103,14 +103,14 @@ def check_equivariance(scheme: Scheme) -> None:
     turn, shift = 0.7, np.array([0.3, -1.1])
     c, s = np.cos(turn), np.sin(turn)
 
-    def moved(q: ArrayLike | tuple) -> jax.Array:
+    def move(q: ArrayLike | tuple) -> jax.Array:
         q = jnp.asarray(q)
         return jnp.concatenate([q[:1] + turn, jnp.array([[c, -s], [s, c]]) @ q[1:] + shift])
 
     def commutes(case: Case, h: float) -> None:
-        begins = [START(case.system, scheme, q, jnp.array(case.xi), h) for q in (jnp.array(case.q), moved(case.q))]
+        begins = [START(case.system, scheme, q, jnp.array(case.xi), h) for q in (jnp.array(case.q), move(case.q))]
         here, there = (STEP(case.system, scheme, begin, h)[0] for begin in begins)
-        gap = _apart((moved(here.q), here.p), (there.q, there.p))
+        gap = _apart((move(here.q), here.p), (there.q, there.p))
         if not gap < ROUNDOFF:
             raise AxiomFailed(
                 f"equivariant: a step of {scheme!r} with h = {h:.3g} from xi = {numerals(case.xi)} of ChaplyginSleigh, "

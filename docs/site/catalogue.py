@@ -48,7 +48,7 @@ def _film(name: str, folder: Path) -> str:
 
 def _quantities(system: dh.System) -> str:
     rows = [
-        f"<dt>{label}</dt><dd>{', '.join(html.escape(units.titled(system.units, n)) for n in names) or 'none'}</dd>"
+        f"<dt>{label}</dt><dd>{', '.join(html.escape(units.axis_title(system.units, n)) for n in names) or 'none'}</dd>"
         for label, names in (
             ("Coordinates q", system.coordinates),
             (f"Quasi-velocities xi, the first {system.rank} free", system.velocities),
@@ -60,7 +60,7 @@ def _quantities(system: dh.System) -> str:
 def _invariants(system: dh.System) -> str:
     found = system.invariants()
     rows = [
-        f"<tr><th scope='row'>{html.escape(units.titled(system.units, name))}</th>"
+        f"<tr><th scope='row'>{html.escape(units.axis_title(system.units, name))}</th>"
         f"<td>{kept.kept}: {KEPT.get(kept.kept, '')}</td></tr>"
         for name, kept in found.items()
     ]

@@ -128,7 +128,7 @@ def test_a_wrong_reconstruction_is_caught_by_itself():
 
     def missed(run):
         parts = zip(run.q[:-1], run.q[1:], run.xi_mid, strict=True)
-        return max(np.max(np.abs(dh.Principle().missed(run.system, *part, H))) for part in parts)
+        return max(np.max(np.abs(dh.Principle().reconstruction_gap(run.system, *part, H))) for part in parts)
 
     assert missed(run("sleigh", dh.DiscreteHamel())) < 1e-15
     assert missed(trajectory) > 1e-5

@@ -214,10 +214,10 @@ def test_a_run_that_fails_shows_what_it_had_and_exits_with_1(capsys, monkeypatch
 
 def test_schemes_are_read_with_their_parameters():
     known = names.schemes()
-    scheme = calls.scheme("discretehamel(tau=0.25)", known, names.chosen)
+    scheme = calls.scheme("discretehamel(tau=0.25)", known, names.choose)
     assert type(scheme) is dh.DiscreteHamel
     assert scheme.tau == 0.25
-    assert type(calls.scheme("StaggeredHamel", known, names.chosen)) is dh.StaggeredHamel
+    assert type(calls.scheme("StaggeredHamel", known, names.choose)) is dh.StaggeredHamel
 
 
 @pytest.mark.parametrize("line", [["--help"], ["run", "--help"], ["figures", "--help"], ["--version"]])
@@ -260,7 +260,7 @@ def test_a_full_disk_is_spoken_of_and_nothing_is_left(tmp_path, capsys, monkeypa
     def full(path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"{path}.part")
 
-    monkeypatch.setattr(files, "flushed", full)
+    monkeypatch.setattr(files, "flush", full)
     assert cli.main(["run", "ChaplyginSleigh", "--steps", "5", "--save", str(tmp_path / "run.zarr")]) == 2
     shown = capsys.readouterr().err
     assert f"no store can be made at {tmp_path / 'run.zarr'}: No space left on device" in shown

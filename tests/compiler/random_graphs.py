@@ -9,7 +9,7 @@ from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.native import object_code
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind
-from discrete_hamel.compiler.native.sections import Memory, Section, loaded
+from discrete_hamel.compiler.native.sections import Memory, Section, load
 
 EXACT = ("add", "sub", "mul", "div", "neg", "sqrt", "abs", "sign", "floor", "ceil", "max", "min", "select")
 EXACT += ("lt", "le", "gt", "ge", "eq", "ne", "stop_gradient")  # operations that IEEE 754 defines to the last bit
@@ -68,7 +68,7 @@ def native(graphs, fused, inline=True, level=1, lanes=1):
     """The native code of some graphs, (graph, inputs, outputs) each: a list of functions of arrays, with lanes in
     front if there are several."""
     kind = Kind(fused, lanes)
-    texts = [kind.declared(), circular(kind, inline)]
+    texts = [kind.declarations(), circular(kind, inline)]
     for k, (graph, given, outputs) in enumerate(graphs):
         memory = Memory()
         for node in given:
@@ -79,10 +79,10 @@ def native(graphs, fused, inline=True, level=1, lanes=1):
             code.store(code.load("%x", i), "%memory", memory.place(graph, node))
         section.call(code)
         for i, node in enumerate(outputs):
-            code.store(loaded(code, memory, graph, node), "%y", i)
+            code.store(load(code, memory, graph, node), "%y", i)
         body = f"  %memory = alloca [{memory.size} x {kind.double}]\n" + "\n".join(code.lines)
         texts += [section.text(inline), f"define void @f{k}(ptr %x, ptr %y) {{\n{body}\n  ret void\n}}\n"]
-    library = object_code.Library(object_code.assembled("".join([*texts, METADATA]), level))
+    library = object_code.Library(object_code.assemble("".join([*texts, METADATA]), level))
     pointers = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
     def function(k):

@@ -40,7 +40,7 @@ def test_room_is_made_near_the_limit_only(monkeypatch):
 
 def test_the_oldest_is_forgotten_and_a_reason_of_the_start_is_not_kept():
     cache = Cache(most=2)
-    assert [cache.kept(k, lambda k=k: -k) for k in (1, 2, 3, 3)] == [-1, -2, -3, -3]
+    assert [cache.fetch(k, lambda k=k: -k) for k in (1, 2, 3, 3)] == [-1, -2, -3, -3]
     assert list(cache) == [2, 3]
-    assert cache.kept(4, lambda: StartReason("singular there")) == "singular there"
+    assert cache.fetch(4, lambda: StartReason("singular there")) == "singular there"
     assert list(cache) == [2, 3]

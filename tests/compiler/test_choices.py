@@ -120,7 +120,7 @@ def test_quotients_of_whole_numbers_are_jaxs(divisor):
     from discrete_hamel.compiler.graph.expressions import Graph
     from discrete_hamel.compiler.graph.leaves import inputs_like
     from discrete_hamel.compiler.reading.jaxprs import to_graph
-    from discrete_hamel.compiler.step.verification import evaluated
+    from discrete_hamel.compiler.step.verification import values_of
 
     def every(x):
         k = x.astype(int)
@@ -131,4 +131,4 @@ def test_quotients_of_whole_numbers_are_jaxs(divisor):
         graph = Graph()
         x, (node,) = inputs_like(graph, jnp.asarray(1.3))
         (outputs,) = to_graph(graph, every, x)
-        assert np.array_equal(evaluated(graph, list(outputs), {node: value}), every(jnp.asarray(value)))
+        assert np.array_equal(values_of(graph, list(outputs), {node: value}), every(jnp.asarray(value)))

@@ -13,8 +13,8 @@ import discrete_hamel as dh
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler import paths
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.lowering import lowered
-from discrete_hamel.compiler.graph.slopes import pulled, pushed
+from discrete_hamel.compiler.graph.lowering import lower
+from discrete_hamel.compiler.graph.slopes import pull, push
 
 STEPS = 12
 
@@ -270,8 +270,8 @@ def test_sweeps_are_each_others_transpose():
     product = graph.mul(graph.unary("sin", x), graph.div(y, graph.add(x, graph.const(2.0))))
     outputs = [product, graph.select(graph.binary("lt", x, y), graph.mul(x, product), y), graph.sub(x, product)]
     names = [graph.input(name, 1.0) for name in ("dx", "dy", "a", "b", "c")]
-    forwards = pushed(graph, outputs, {x: names[0], y: names[1]})
-    backwards = pulled(graph, outputs, names[2:], [x, y])
+    forwards = push(graph, outputs, {x: names[0], y: names[1]})
+    backwards = pull(graph, outputs, names[2:], [x, y])
     numbers = dict(zip([x, y, *names], jnp.array([0.4, 1.3, 0.7, -0.2, 0.5, 0.9, -1.1]), strict=True))
-    moved, weighed = (jnp.stack(lowered(graph, o)(numbers)) for o in (forwards, backwards))
+    moved, weighed = (jnp.stack(lower(graph, o)(numbers)) for o in (forwards, backwards))
     assert float(moved @ jnp.array([0.5, 0.9, -1.1])) == pytest.approx(float(weighed @ jnp.array([0.7, -0.2])), 1e-14)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discrete_hamel.compiler.graph.elimination import factors, solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.graph.lowering import lower
 from discrete_hamel.compiler.simplifying.reduction import positive, reduced
 
 
@@ -30,7 +30,7 @@ def solved(matrix, right, guarded=False, at=None):
     known = {a: jnp.asarray(at[i][j]) for i, row in enumerate(rows) for j, a in row.items() if g.value(a) is None}
     known |= {a: jnp.asarray(v) for a, v in zip(b, right, strict=True)}
     guards = g.guards_of(x)
-    values = [float(v) for v in lowered(g, [*x, *guards])(known)]
+    values = [float(v) for v in lower(g, [*x, *guards])(known)]
     return np.array(values[: len(x)]), values[len(x) :]
 
 
@@ -123,7 +123,7 @@ def test_linear_rows_become_formulas():
     assert [v for v, _ in formulas] == [y, z]
     known = {x: jnp.asarray(0.7)}
     for v, formula in reversed(formulas):
-        (known[v],) = lowered(g, [formula])(known)
-    numbers = [float(r) for r in lowered(g, rows)(known)]
+        (known[v],) = lower(g, [formula])(known)
+    numbers = [float(r) for r in lower(g, rows)(known)]
     assert numbers[1:] == pytest.approx([0.0, 0.0], abs=1e-15)
-    assert float(lowered(g, left)(known)[0]) == pytest.approx(numbers[0], rel=1e-14)
+    assert float(lower(g, left)(known)[0]) == pytest.approx(numbers[0], rel=1e-14)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.graph.lowering import lower
 from discrete_hamel.compiler.graph.operations import BINARY, IN_JAX, UNARY
 
 POINT = (0.3, 0.7, 0.45)  # inside every domain, but that of acosh
@@ -20,7 +20,7 @@ def inputs(graph, point=POINT):
 
 
 def values(graph, outputs, variables, point):
-    return [float(v) for v in lowered(graph, outputs)(dict(zip(variables, map(jnp.asarray, point), strict=True)))]
+    return [float(v) for v in lower(graph, outputs)(dict(zip(variables, map(jnp.asarray, point), strict=True)))]
 
 
 def test_products_with_nought_and_one_never_come_to_be():

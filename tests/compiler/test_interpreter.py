@@ -10,7 +10,7 @@ from jax import lax
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.reading import interpreter
-from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpreted
+from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 
 X = np.array([[0.3, -1.2, 2.5], [0.7, 0.1, -0.4], [1.5, 0.9, 3.1]])
 TABLE = jnp.array([1.0, 4.0, 9.0, 16.0])
@@ -68,7 +68,7 @@ def _root(f, x):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_equals_what_xla_makes_of_it(name):
     function = PROGRAMS[name]
-    found, expected = interpreted(function)(X), jax.jit(function)(X)
+    found, expected = interpret(function)(X), jax.jit(function)(X)
     assert jax.tree.structure(found) == jax.tree.structure(expected)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
@@ -89,21 +89,21 @@ def test_a_wrong_rule_is_seen(name, monkeypatch):
 
 
 def test_a_singular_matrix_gives_no_numbers():
-    assert np.all(np.isnan(interpreted(lambda a: jnp.linalg.solve(a, a[0]))(np.zeros((2, 2)))))
+    assert np.all(np.isnan(interpret(lambda a: jnp.linalg.solve(a, a[0]))(np.zeros((2, 2)))))
 
 
 def test_what_jax_traces_is_traced_on():
-    function = interpreted(lambda x: jnp.sin(x) * x)
+    function = interpret(lambda x: jnp.sin(x) * x)
     assert jax.grad(function)(1.0) == pytest.approx(np.sin(1) + np.cos(1))
     assert jax.jit(function)(1.0) == pytest.approx(np.sin(1))
 
 
 def test_a_traced_value_inside_is_refused_by_its_name():
     with pytest.raises(TracedWithin):
-        jax.grad(lambda a: float(interpreted(lambda x: a * x)(1.0)))(2.0)
+        jax.grad(lambda a: float(interpret(lambda x: a * x)(1.0)))(2.0)
 
 
-OURS = [f"jit_{name}" for name in ("first_state", "_facts", "_quasivelocities", "_defined", "_at_node")]
+OURS = [f"jit_{name}" for name in ("first_state", "_facts", "_quasivelocities", "_definition", "_at_node")]
 
 
 def test_nothing_is_compiled_for_a_first_call(monkeypatch):
@@ -133,6 +133,6 @@ def test_what_is_asked_for_often_is_compiled():
         seen.append(type(x))
         return x + 1
 
-    function = interpreted(lambda x: jax.pure_callback(noted, x, x), often=2)
+    function = interpret(lambda x: jax.pure_callback(noted, x, x), often=2)
     assert [float(function(np.float64(k))) for k in range(4)] == [1.0, 2.0, 3.0, 4.0]
-    assert float(interpreted(lambda x: 2 * x, often=1)(np.ones(()))) == 2.0
+    assert float(interpret(lambda x: 2 * x, often=1)(np.ones(()))) == 2.0

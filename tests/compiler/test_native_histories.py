@@ -27,7 +27,7 @@ def pair(request):
     other = History(native.stepper)
     other.__dict__["steps"] = None
     stepper = native.stepper
-    parameters, lengths = stepper.given(system, scheme, h)
+    parameters, lengths = stepper.arguments(system, scheme, h)
     begin = jnp.concatenate([jnp.ravel(leaf) for leaf in jax.tree.leaves(state)])
     return native, other, (jnp.stack(parameters[: len(stepper.parameters)]), lengths, begin)
 
@@ -81,7 +81,7 @@ def test_a_count_of_steps_that_is_none_reads_nothing(pair):
     """What a caller makes of `done` never becomes an address."""
     native, _, given = pair
     rows, *_ = native.run(8, 1, *given)
-    kernel = native.swept(Cotangents, "backwards", (0,))
+    kernel = native.native_sweep(Cotangents, "backwards", (0,))
     for none in (jnp.nan, -5.0, 1e18, jnp.inf, len(rows) + 1.0):
         ends, stretched = kernel(*given, rows, jnp.asarray(none), rows)
         assert not ends.any()

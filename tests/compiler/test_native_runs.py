@@ -139,7 +139,7 @@ def test_object_code_is_kept_for_its_user_alone_and_found_again(cache, monkeypat
     (kept,) = cache.iterdir()
     assert cache.stat().st_mode & 0o077 == 0
     assert kept.stat().st_mode & 0o077 == 0
-    monkeypatch.setattr(object_code, "assembled", lambda *_: pytest.fail("compiled again"))
+    monkeypatch.setattr(object_code, "assemble", lambda *_: pytest.fail("compiled again"))
     assert object_code.machine_code(TEXT, 1).address("f")
     with pytest.raises(pytest.fail.Exception):
         object_code.machine_code(TEXT.replace("%x", "%y"), 1)
@@ -178,7 +178,7 @@ def test_object_code_that_may_not_be_trusted_is_made_anew(cache, damage):
     object_code.machine_code(TEXT, 1)
     (kept,) = cache.iterdir()
     DAMAGE[damage](kept)
-    assert object_cache.kept(kept.stem) is None
+    assert object_cache.read(kept.stem) is None
     assert object_code.machine_code(TEXT, 1).address("f")
 
 
@@ -186,7 +186,7 @@ def test_object_code_of_another_user_is_made_anew(cache, monkeypatch):
     object_code.machine_code(TEXT, 1)
     (kept,) = cache.iterdir()
     monkeypatch.setattr(os, "geteuid", lambda: kept.stat().st_uid + 1)
-    assert object_cache.kept(kept.stem) is None
+    assert object_cache.read(kept.stem) is None
 
 
 def test_the_folder_of_object_code_is_bounded(cache, monkeypatch):

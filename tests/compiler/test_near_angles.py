@@ -10,7 +10,7 @@ import discrete_hamel as dh
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.paths import chunk
 from discrete_hamel.compiler.step import near_angles
-from discrete_hamel.compiler.step.near_angles import Angle, near, turned
+from discrete_hamel.compiler.step.near_angles import Angle, near, turn
 from discrete_hamel.compiler.step.stepper import Stepper
 from paper_figures.speeds import start
 
@@ -25,7 +25,7 @@ def from_next_to(angle, distance):
     nodes = Angle((0, 0, 0), (here, graph.unary("sin", here), graph.unary("cos", here)))
     at = jnp.asarray(angle + distance)
     seen = [jnp.asarray(f(angle)) for f in (lambda x: x, np.sin, np.cos)]
-    values, trusted = turned(graph, [nodes], seen, {here: at})
+    values, trusted = turn(graph, [nodes], seen, {here: at})
     return float(values[nodes.here[1]]), float(values[nodes.here[2]]), bool(trusted), float(at)
 
 

@@ -7,7 +7,7 @@ import pytest
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.step.program import PASSES, Program, run_passes
-from discrete_hamel.compiler.step.verification import NUMBERS, evaluated
+from discrete_hamel.compiler.step.verification import NUMBERS, values_of
 from discrete_hamel.runs import validation as checks
 
 SYSTEMS = (dh.systems.RollingDisk, dh.systems.Snakeboard, dh.systems.ChaplyginSleigh)
@@ -34,7 +34,7 @@ def elsewhere(graph, outputs):
     random = np.random.default_rng(0)
     inputs = [i for i, node in enumerate(graph.nodes) if node[0] == "input"]
     given = {i: graph.samples[i] * (1 + 0.01 * random.standard_normal()) for i in inputs}
-    return evaluated(graph, outputs, given)
+    return values_of(graph, outputs, given)
 
 
 class Verifier:

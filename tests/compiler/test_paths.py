@@ -10,7 +10,7 @@ from problems import DISK, PENDULUM, SLEIGH
 import discrete_hamel as dh
 from discrete_hamel.compiler import paths as choice
 from discrete_hamel.compiler.graph.leaves import scalars
-from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.graph.lowering import lower
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.runs import validation as checks
 
@@ -51,7 +51,7 @@ def test_a_compiled_step_is_a_plain_step_on_the_whole_catalogue(name):
 
     @jax.jit
     def compiled(parameters, state):
-        after, _, converged, _ = stepper(stepper.prepared(parameters), h[None], state)
+        after, _, converged, _ = stepper(stepper.prepare(parameters), h[None], state)
         return jnp.stack(after), converged
 
     plain = jax.jit(lambda system, state: dh.step(system, scheme, state, h))
@@ -133,7 +133,7 @@ def test_a_run_through_singular_pivots_falls_back_and_stays_right():
     numbers = scalars((system, checks.canonical(dh.DiscreteHamel()), jnp.asarray(0.01)))
     known = {i: jnp.full(300, x) for i, x in zip(stepper.parameters, numbers, strict=True)}
     known |= dict(zip([*stepper.state, *stepper.unknowns], jnp.asarray([*before.T, *z.T]), strict=True))
-    spoilt = np.min(np.stack(lowered(stepper.graph, stepper.guards)(known)), axis=0) <= 0
+    spoilt = np.min(np.stack(lower(stepper.graph, stepper.guards)(known)), axis=0) <= 0
     assert spoilt.any()  # the guards did speak somewhere, or this run would show nothing
     assert not spoilt.all()
 

@@ -8,7 +8,7 @@ from jax import lax
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like
-from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.graph.lowering import lower
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 
 SAMPLE = np.array([0.3, 0.7, -0.4, 0.6, 1.1, -0.9, 0.25, 0.8, 0.5])
@@ -92,7 +92,7 @@ def test_functions_are_those_of_jax_also_away_from_the_sample(name):
     flat = [i for out in outputs for i in out.ravel()]
     for point in (SAMPLE, ELSEWHERE):
         known = dict(zip(order, map(jnp.asarray, point), strict=True))
-        found = np.array([float(v) for v in lowered(g, flat)(known)])
+        found = np.array([float(v) for v in lower(g, flat)(known)])
         leaves = jax.tree.leaves(function(jnp.asarray(point)))
         expected = np.concatenate([np.ravel(np.asarray(leaf, float)) for leaf in leaves])
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-13)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.lowering import cycles, dependent, lowered
+from discrete_hamel.compiler.graph.lowering import cycles, dependent, lower
 from discrete_hamel.compiler.simplifying.identities import idle, without_idle_angles
-from discrete_hamel.compiler.simplifying.regrouping import regrouped
+from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 
 POINT = (0.3, 0.7, 0.45, 1.2)
 
@@ -20,7 +20,7 @@ def inputs(graph, point=POINT):
 
 def values(graph, outputs, variables, point):
     known = dict(zip(variables, map(jnp.asarray, point), strict=True))
-    return np.array([float(v) for v in lowered(graph, outputs)(known)])
+    return np.array([float(v) for v in lower(graph, outputs)(known)])
 
 
 def turned(g, angle, a, b):
@@ -88,7 +88,7 @@ def test_slow_factors_are_multiplied_before_fast_ones():
     g = Graph()
     mass, length, position, unknown = inputs(g)
     before = g.mul(g.mul(unknown, mass), g.mul(position, length))
-    (after,) = regrouped(g, [before], [[mass, length], [position], [unknown]])
+    (after,) = regroup_products(g, [before], [[mass, length], [position], [unknown]])
     assert after == g.mul(g.mul(g.mul(mass, length), position), unknown)
     assert len(dependent(g, [after], [unknown])) < len(dependent(g, [before], [unknown]))
     assert cycles(g, [after], [unknown]) < cycles(g, [before], [unknown])
@@ -97,14 +97,14 @@ def test_slow_factors_are_multiplied_before_fast_ones():
 def test_common_slow_factors_go_in_front_of_a_sum():
     g = Graph()
     mass, _, x, y = inputs(g)
-    (after,) = regrouped(g, [g.sub(g.mul(mass, x), g.mul(y, mass))], [[mass], [], [x, y]])
+    (after,) = regroup_products(g, [g.sub(g.mul(mass, x), g.mul(y, mass))], [[mass], [], [x, y]])
     assert after == g.mul(mass, g.sub(x, y))
 
 
 def test_one_division_serves_all_that_divide_by_the_same():
     g = Graph()
     a, b, x, _ = inputs(g)
-    outputs = regrouped(g, [g.div(a, x), g.div(b, x)], [[a, b], [], [x]])
+    outputs = regroup_products(g, [g.div(a, x), g.div(b, x)], [[a, b], [], [x]])
     assert sum(g.nodes[i][0] == "div" for i in g.needed(outputs)) == 1
 
 
@@ -128,7 +128,7 @@ def expressions(draw, depth=4):
 def test_the_numbers_stay_the_same(expression, levels, point):
     graph, outputs, variables = expression
     groups = [[v for v, at in zip(variables, levels, strict=True) if at == k] for k in range(3)]
-    simple = regrouped(graph, without_idle_angles(graph, outputs), groups)
+    simple = regroup_products(graph, without_idle_angles(graph, outputs), groups)
     before, after = (values(graph, o, variables, point) for o in (outputs, simple))
     largest = max(np.abs(values(graph, graph.needed(outputs), variables, point)).max(), 1.0)
     assert np.abs(after - before).max() <= 1e-13 * largest**2

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph import expressions, limits
 from discrete_hamel.compiler.graph.leaves import scalars
-from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.graph.lowering import lower
 from discrete_hamel.compiler.paths import compiled_for, stepper_for
 from discrete_hamel.compiler.step.loop import chunk
 from discrete_hamel.compiler.step.stepper import Stepper
@@ -232,7 +232,7 @@ def _corrected(stepper):
     def correction(parameters, state, xi):
         known = dict(zip(stepper.parameters, parameters, strict=True)) | dict(zip(stepper.state, state, strict=True))
         known |= dict(zip(stepper.root.unknowns, xi, strict=True))
-        return jnp.stack(lowered(stepper.graph, stepper.root.correction)(known))
+        return jnp.stack(lower(stepper.graph, stepper.root.correction)(known))
 
     return _compiled.setdefault(stepper, jax.jit(correction))
 

@@ -87,8 +87,8 @@ def test_a_step_that_does_not_settle_is_not_trusted():
 
     @jax.jit
     def step(h):
-        numbers, weights = stepper.given(system, scheme, h)
-        return stepper(stepper.prepared(numbers), weights, scalars(state))
+        numbers, weights = stepper.arguments(system, scheme, h)
+        return stepper(stepper.prepare(numbers), weights, scalars(state))
 
     after, _, good, sweeps = step(1.0)
     assert good

@@ -95,4 +95,4 @@ def test_a_comparison_counts_as_a_number():
     """Slopes of choices add up: NumPy's True + True is True."""
     graph = Graph()
     less = graph.binary("lt", graph.input("x", 1.0), graph.const(2.0))
-    assert verification.evaluated(graph, [graph.add(less, less), graph.neg(less)], {0: 1.0}).tolist() == [2.0, -1.0]
+    assert verification.values_of(graph, [graph.add(less, less), graph.neg(less)], {0: 1.0}).tolist() == [2.0, -1.0]

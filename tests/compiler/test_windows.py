@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax import lax
 
-from discrete_hamel.compiler.reading.windows import gather, scattered
+from discrete_hamel.compiler.reading.windows import gather, scatter_places
 
 MODES = (lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.PROMISE_IN_BOUNDS)
 NOWHERE = -7
@@ -50,7 +50,7 @@ def test_scatter_is_that_of_xla(case, adding):
     updates = updates.reshape([next(window) if k in places else next(rows) for k in range(rank)])
     expected = lax.scatter_add(jnp.zeros(shape), jnp.asarray(indices), jnp.asarray(updates), numbers, mode=mode)
     found = np.zeros(shape)
-    for place, update in scattered({"dimension_numbers": numbers, "mode": mode}, tuple(shape), indices, updates):
+    for place, update in scatter_places({"dimension_numbers": numbers, "mode": mode}, tuple(shape), indices, updates):
         found[place] += update
     assert np.array_equal(found, expected)
 
@@ -75,7 +75,7 @@ def test_updates_that_operand_and_rows_share():
     (equation,) = (e for e in _equations(jax.make_jaxpr(add)(x, at, more)) if e.primitive.name == "scatter-add")
     assert equation.params["dimension_numbers"].operand_batching_dims
     found = x.copy()
-    for place, update in scattered(equation.params, x.shape, at[..., None], more):
+    for place, update in scatter_places(equation.params, x.shape, at[..., None], more):
         found[place] += update
     assert np.array_equal(found, add(x, at, more))
 

@@ -127,7 +127,7 @@ def test_the_tension_against_lagranges_multipliers():
     """Newton's equations of the points, with the constraints' rows and their rates, solved by NumPy as they stand."""
     string = ConstrainedString(points=5, heading=heading, pull=0.7, mass=0.9)
     q, ds = behind(string)["q"], 0.25
-    z, v = (np.asarray(f) for f in (string.places(q), string.moved(q, SPEED * np.eye(11)[0])))
+    z, v = (np.asarray(f) for f in (string.places(q), string.point_velocities(q, SPEED * np.eye(11)[0])))
     e, turning = -np.diff(z) / ds, -np.diff(v) / ds
     ahead, n = np.exp(1j * heading(q[0])), 5
     bend = float(jax.grad(heading)(q[0])) * SPEED
@@ -272,7 +272,9 @@ def test_the_coupling_and_the_tension():
         assert under[-1] < tension_at_most(1 / (count - 1), 1.5, 1.0, 1.0, rate)
         bend = sleigh.drawing(lambda s: 0.3 * (s - 1), omega=1.5, v=1.0)
         bent.append(np.max(np.abs(sleigh.tension(bend["q"], bend["xi"]))))
-        first = np.asarray(sleigh.moved(jnp.asarray(start["q"]), jnp.zeros(2 * count + 1).at[:2].set(1.5)))[0]
+        first = np.asarray(sleigh.point_velocities(jnp.asarray(start["q"]), jnp.zeros(2 * count + 1).at[:2].set(1.5)))[
+            0
+        ]
         assert first == pytest.approx(1.5 * np.exp(1j * start["q"][0]))
     assert float(dh.vector_field(pulled, start["q"], start["xi"])[1][1]) == pytest.approx(rate, rel=1e-12)
     assert slope(without)[-1] == pytest.approx(2, abs=0.1)

@@ -138,7 +138,7 @@ def test_tension_is_the_multiplier(front, back):
     q = jnp.asarray(start["q"])
     xi = jnp.concatenate([jnp.asarray(start["xi"]), string.slip(q)])
     found = np.asarray(tension(string, q, xi))
-    z, v = np.asarray(string.places(q)), np.asarray(string.moved(q, xi))
+    z, v = np.asarray(string.places(q)), np.asarray(string.point_velocities(q, xi))
     m, ds = np.asarray(string.masses()), string.spacing
 
     def potential(z):

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.mechanics.adapted_frames import Graph, Reflections, adapted
+from discrete_hamel.mechanics.adapted_frames import Graph, Reflections, adapt
 
 N, K = 4, 2
 
@@ -151,4 +151,4 @@ def test_as_many_constraints_as_coordinates_are_refused():
 
 def test_single_precision_chooses_the_same_frame():
     rows = np.tile([[0.0, 1.0, 0.2]], (9, 1, 1))  # the first coordinate is in no row: its shares are all 0
-    assert type(adapted(rows.astype(np.float32))) is type(adapted(rows))
+    assert type(adapt(rows.astype(np.float32))) is type(adapt(rows))

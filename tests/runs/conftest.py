@@ -8,7 +8,7 @@ from discrete_hamel.runs.storage import files
 @pytest.fixture(autouse=True)
 def _no_waiting_for_the_disk(request, monkeypatch):
     if "flushing" not in request.fixturenames:
-        monkeypatch.setattr(files, "flushed", lambda path: None)
+        monkeypatch.setattr(files, "flush", lambda path: None)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def good(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "LONGEST", 64)
         patch.setattr(layout, "SHORTEST", 64)
-        patch.setattr(files, "flushed", lambda path: None)
+        patch.setattr(files, "flush", lambda path: None)
         store = tmp_path_factory.mktemp("good") / "run.zarr"
         go(200, store=store)
     return store

@@ -30,7 +30,7 @@ def whole():
     return undisturbed()
 
 
-@given(writes=st.integers(0, 400), at=st.sampled_from(["open", "replace", "flushed"]), between=st.integers(20, 90))
+@given(writes=st.integers(0, 400), at=st.sampled_from(["open", "replace", "flush"]), between=st.integers(20, 90))
 @settings(max_examples=20)
 def test_a_disk_that_fills_up_at_any_moment_loses_no_checkpoint(tmp_path_factory, writes, at, between):
     whole = undisturbed()
@@ -48,7 +48,7 @@ def test_a_disk_that_fills_up_at_any_moment_loses_no_checkpoint(tmp_path_factory
         return call
 
     with pytest.MonkeyPatch.context() as patch:
-        where = files if at == "flushed" else files.os
+        where = files if at == "flush" else files.os
         patch.setattr(where, at, failing(getattr(where, at)))
         failure = None
         try:

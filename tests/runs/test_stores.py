@@ -239,8 +239,8 @@ def test_changed_code_of_the_users_own_is_noticed(tmp_path):
 def test_all_is_on_the_disk_before_a_checkpoint_counts(flushing, tmp_path, monkeypatch):
     """Power may go at any moment: whatever was renamed had been flushed, and the file that counts came after all."""
     events = []
-    flush, rename = files.flushed, os.replace
-    monkeypatch.setattr(files, "flushed", lambda path: (flush(path), events.append(("flushed", path)))[0])
+    flush, rename = files.flush, os.replace
+    monkeypatch.setattr(files, "flush", lambda path: (flush(path), events.append(("flushed", path)))[0])
     monkeypatch.setattr(files.os, "replace", lambda a, b: (rename(a, b), events.append(("renamed", a, b)))[0])
     go(100, store=tmp_path / "run.zarr", checkpoint_every=50)
     renamed = [event for event in events if event[0] == "renamed"]

@@ -48,12 +48,12 @@ class Branch:
 
     def __init__(self, curve: "_Curve", length: float, places: list[Place]) -> None:
         self._curve, self.length, self._places = curve, length, places
-        self.points = [result(curve.sought(place.value), curve.point(place)) for place in places]
+        self.points = [result(curve.problem_at(place.value), curve.point(place)) for place in places]
 
     @property
     def systems(self) -> list[System]:
         """The system at each point: another where the branch is along a parameter."""
-        return [self._curve.sought(place.value).question.system for place in self._places]
+        return [self._curve.problem_at(place.value).question.system for place in self._places]
 
     def __len__(self) -> int:
         return len(self.points)
@@ -80,7 +80,7 @@ class Branch:
 
                 part = brentq(slope, 0.0, 1.0, xtol=1e-14, rtol=1e-14)
                 end = self._curve.next(place, part * self.length)
-                found.append(result(self._curve.sought(end.value), self._curve.point(end)))
+                found.append(result(self._curve.problem_at(end.value), self._curve.point(end)))
         return found
 
     def __repr__(self) -> str:
@@ -123,14 +123,14 @@ def branch(
         )
     system, q, xi = checks.initial_data(system, q, xi, v)
     first = relative_equilibrium(system, q, xi, hold=hold, symmetries=symmetries)
-    select, hold = phase_space.chosen(system, symmetries, q), tuple(hold)
+    select, hold = phase_space.static_generators(system, symmetries, q), tuple(hold)
     values = tuple(value for _, value in conditions_of(system, hold, jnp.asarray(first.q), jnp.asarray(first.xi)))
     name = along if isinstance(along, str) and is_parameter(system, along) else None
     given = None if name is None else float(parameter_value(system, name))
     unit = 1.0 if given is None else abs(given) or 1.0
     start = 0.0 if given is None else given / unit
     curve = _Curve(system, select, hold, values, len(q), reachable(system, q), name, unit)
-    x = np.asarray(phase_space.joined(system, first.q, first.xi))
+    x = np.asarray(phase_space.join(system, first.q, first.xi))
     place = curve.place(x, np.array(list(first.group.values())), start, None)
     if curve.slope(place, along) * length < 0:
         place = place._replace(ahead=-place.ahead, turning=-place.turning)
@@ -168,7 +168,7 @@ class _Curve(NamedTuple):
     parameter: str | None
     unit: float
 
-    def sought(self, value: float) -> Sought:
+    def problem_at(self, value: float) -> Sought:
         """What is sought at that value of the parameter."""
         system = self.system
         if self.parameter is not None:
@@ -183,11 +183,11 @@ class _Curve(NamedTuple):
 
     def point(self, place: Place) -> Point:
         """All that is known there."""
-        return self.sought(place.value).at(place.x, place.group)
+        return self.problem_at(place.value).at(place.x, place.group)
 
     def rows(self, point: Point, value: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         """Derivatives by all unknowns, the parameter the last, their units, those of the equations, and the rank."""
-        rows, scale, units, rank = self.sought(value).rows(point)
+        rows, scale, units, rank = self.problem_at(value).rows(point)
         if self.parameter is None:
             return rows, scale, units, rank
         by = _by_parameter(
@@ -200,12 +200,12 @@ class _Curve(NamedTuple):
 
     def place(self, x: np.ndarray, group: np.ndarray, value: float, before: Place | None) -> Place:
         """The direction of the curve at a point of it, the way it came."""
-        point = self.sought(value).at(x, group)
+        point = self.problem_at(value).at(x, group)
         rows, scale, _, rank = self.rows(point, value)
         n = point.basis.shape[1]
         kernel = scale[:, None] * np.linalg.svd(rows)[2][rank:].T
         of_point = np.concatenate([kernel[:n], kernel[n + len(group) :]])
-        orbit = phase_space.independent(point.basis.T @ self.sought(value).orbits(x))
+        orbit = phase_space.independent(point.basis.T @ self.problem_at(value).orbits(x))
         orbit = np.concatenate([orbit, np.zeros((len(of_point) - n, orbit.shape[1]))])
         across = of_point - orbit @ (orbit.T @ of_point)
         left, lengths, mix = np.linalg.svd(across, full_matrices=False)
@@ -226,17 +226,17 @@ class _Curve(NamedTuple):
         """The point of the curve whose projection on its direction here is at that length."""
         if length == 0:
             return place
-        here, n = self.sought(place.value), len(place.x)
+        here, n = self.problem_at(place.value), len(place.x)
         x, group = here.move(place.x, length * place.ahead[:n]), place.group + length * place.turning
         value = place.value + length * float(np.sum(place.ahead[n:]))
         for _ in range(MAX_ITERATIONS):
-            sought = self.sought(value)
+            sought = self.problem_at(value)
             with np.errstate(over="ignore", invalid="ignore"):  # too long a step ends in numbers that are none
                 point = sought.at(x, group)
             if not np.all(np.isfinite(point.missed)):
                 break
             short = place.ahead[:n] @ (x - place.x) + float(np.sum(place.ahead[n:])) * (value - place.value) - length
-            if sought.left(point) <= SOLVED and abs(short) <= SOLVED * (1 + abs(length)):
+            if sought.distance(point) <= SOLVED and abs(short) <= SOLVED * (1 + abs(length)):
                 return self.place(x, group, value, place)
             rows, scale, units, _ = self.rows(point, value)
             onward = np.concatenate([place.ahead[:n] @ point.basis, np.zeros(len(group)), place.ahead[n:]]) * scale

@@ -23,7 +23,7 @@ def memory_names(state: State) -> list[str]:
     return [name for name in names if name not in NODE + ROUNDED]
 
 
-def started(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
+def first_point(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
     """y = (q, xi^D, memory) of a scheme that starts at x = (q, xi^D)."""
     return pack(system, scheme, _start(system, scheme, h, x))
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from discrete_hamel.analysis.equilibria.held_quantities import Condition, held_values
-from discrete_hamel.analysis.equilibria.reachable import Words, columns, flowed
+from discrete_hamel.analysis.equilibria.reachable import Words, columns, flow
 from discrete_hamel.analysis.equilibria.steady_equations import Equations, Question, fastest, left_over
 from discrete_hamel.analysis.symmetry import phase_space
 
@@ -52,7 +52,7 @@ class Sought(NamedTuple):
         held, slope = held_values(ask.system, self.conditions, y, ask.coordinates)
         return Point(y, group, at, noise, basis, held, slope, fastest(at, noise, ask.coordinates))
 
-    def missed(self, y: np.ndarray, group: np.ndarray) -> np.ndarray:
+    def remainder(self, y: np.ndarray, group: np.ndarray) -> np.ndarray:
         """What is left of all equations at a point of which no more is asked."""
         ask = self.question
         return np.concatenate([ask.at(y, group).value, held_values(ask.system, self.conditions, y, ask.coordinates)[0]])
@@ -68,10 +68,10 @@ class Sought(NamedTuple):
         ask, q = self.question, jnp.asarray(y[: self.question.coordinates])
         fields = np.asarray(columns(self.words, ask.system, q))
         amounts = np.linalg.pinv(fields, rcond=phase_space.DEPENDENT) @ change[: len(q)]
-        q = flowed(self.words, ask.system, q, jnp.asarray(amounts))
+        q = flow(self.words, ask.system, q, jnp.asarray(amounts))
         return np.concatenate([np.asarray(q), y[len(q) :] + change[len(q) :]])
 
-    def left(self, point: Point) -> float:
+    def distance(self, point: Point) -> float:
         """How far a point is from what is sought, relative to what the equations are made of; round-off is SOLVED."""
         off = left_over(point.at, point.noise, point.y, point.group, self.question.coordinates, SOLVED)
         reach = np.abs(point.slope) @ (np.abs(point.y) + 1.0) + 1e-300
@@ -127,22 +127,22 @@ class Sought(NamedTuple):
         change, turn = self.correction(point, goal - point.missed)
         while share >= shortest:
             y, group = self.move(point.y, share * change), point.group + share * turn
-            if np.linalg.norm((self.missed(y, group) - goal) / units) < (1 - 0.1 * share) * before:
+            if np.linalg.norm((self.remainder(y, group) - goal) / units) < (1 - 0.1 * share) * before:
                 return self.at(y, group)
             share /= 2
         return None
 
-    def solved(self, point: Point) -> Point | None:
+    def solve(self, point: Point) -> Point | None:
         """The solution to which Newton's method leads; it goes on as long as more than round-off is gained."""
         for _ in range(MAX_ITERATIONS):
-            done = self.left(point) <= SOLVED
+            done = self.distance(point) <= SOLVED
             new = self.newton_step(point, shortest=1.0 if done else SHORTEST)
             if new is None:
                 return point if done else None
             point = new
-        return point if self.left(point) <= SOLVED else None
+        return point if self.distance(point) <= SOLVED else None
 
-    def followed(self, point: Point) -> Point | None:
+    def follow(self, point: Point) -> Point | None:
         """The solution at the end of a curve: of points at which a share of what is missed at the given one is left."""
         start, share, length = point.missed, 1.0, 0.25
         for _ in range(PLACES):
@@ -154,7 +154,7 @@ class Sought(NamedTuple):
                 length /= 2
             else:
                 point, share, length = new, goal, 1.5 * length
-        return self.solved(point) if share == 0.0 else None
+        return self.solve(point) if share == 0.0 else None
 
     def _at_goal(self, point: Point, goal: np.ndarray) -> Point | None:
         first = np.linalg.norm((point.missed - goal) / self.units(point))

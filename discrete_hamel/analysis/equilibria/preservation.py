@@ -11,7 +11,7 @@ from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import KeptMotion, kept_motion
 from discrete_hamel.analysis.equilibria.linearisations import Stability
 from discrete_hamel.analysis.equilibria.reachable import reachable
-from discrete_hamel.analysis.equilibria.relative_equilibria import asked
+from discrete_hamel.analysis.equilibria.relative_equilibria import question_at
 from discrete_hamel.analysis.equilibria.spectra import Half, half, refuse_moving
 from discrete_hamel.analysis.equilibria.steady_equations import left_over, nearest_group
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
@@ -91,7 +91,7 @@ def structural_stability(
     words = reachable(system, q)
 
     def with_step(step: Array) -> tuple[Sought, KeptMotion]:
-        ask, y = asked(system, point.y[: len(q)], point.y[len(q) :], scheme, step, symmetries)
+        ask, y = question_at(system, point.y[: len(q)], point.y[len(q) :], scheme, step, symmetries)
         sought = Sought(ask, [], words)
         return sought, kept_motion(sought, y, point.group)
 
@@ -119,10 +119,10 @@ def structural_stability(
 
 def _steady(system: System, q: Array, xi: Array, symmetries: Symmetries) -> tuple[Point, Half]:
     """The relative equilibrium of (H) that is given, to round-off, and its linearisation."""
-    ask, y = asked(system, q, xi, None, None, symmetries)
+    ask, y = question_at(system, q, xi, None, None, symmetries)
     sought = Sought(ask, [], reachable(system, q))
     point = sought.at(y, nearest_group(ask.symmetries, system, y))
     residual = left_over(point.at, point.noise, y, point.group, len(q))
     refuse_moving(system, residual, "there is nothing to keep")
-    point = sought.solved(point) or point
+    point = sought.solve(point) or point
     return point, half(sought, point, residual)

@@ -9,7 +9,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel.analysis.symmetry.phase_space import DEPENDENT, frame, nearby
-from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import collocation
 
@@ -78,12 +78,12 @@ def _brackets(system: System, q: Array, word: Word, drifts: bool) -> tuple[list[
     return [(i, word) for i in left], np.stack([np.asarray(_section((i, word), system, q)) for i in left], axis=1)
 
 
-@partial(interpreted, often=OFTEN)
+@partial(interpret, often=OFTEN)
 def _structure(system: System, q: Array) -> Array:
     return system.structure(q)
 
 
-@partial(interpreted, static=1, often=OFTEN)
+@partial(interpret, static=1, often=OFTEN)
 def _section(word: Word, system: System, q: Array) -> Array:
     return section(word, system, q)
 
@@ -108,14 +108,14 @@ def fields(words: Words, system: System, q: Array) -> Array:
     return psi if words is None else psi @ jnp.stack([section(word, system, q) for word in words], axis=1)
 
 
-@partial(interpreted, static=1, often=OFTEN)
+@partial(interpret, static=1, often=OFTEN)
 def columns(words: Words, system: System, q: Array) -> Array:
     """`fields`, compiled."""
     return fields(words, system, q)
 
 
-@partial(interpreted, static=1, often=OFTEN)
-def flowed(words: Words, system: System, q: Array, amounts: Array) -> Array:
+@partial(interpret, static=1, often=OFTEN)
+def flow(words: Words, system: System, q: Array, amounts: Array) -> Array:
     """The flow, for a unit of time, of the fields in those amounts: it stays on the leaf, and where the coordinates are
     redundant on their manifold. By Gauss collocation, of order 8, whose stages are found by iteration."""
     a, b, _ = (jnp.asarray(part) / SUBSTEPS for part in collocation(STAGES))

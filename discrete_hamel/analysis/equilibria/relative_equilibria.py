@@ -26,7 +26,7 @@ from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.steady_equations import Question, modulo_symmetry, nearest_group
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
-from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -77,11 +77,11 @@ def relative_equilibrium(
     (-0.715716, 2)
     """
     system, q, xi = checks.initial_data(system, q, xi, v)
-    ask, y = asked(system, q, xi, scheme, h, symmetries)
+    ask, y = question_at(system, q, xi, scheme, h, symmetries)
     conditions = conditions_of(system, hold, q, xi)
     sought = Sought(ask, conditions, reachable(system, q))
     first = sought.at(y, nearest_group(ask.symmetries, system, y[: len(q) + system.rank]))
-    found = sought.solved(first) or sought.followed(first)
+    found = sought.solve(first) or sought.follow(first)
     if found is None:
         raise InputError(
             f"no relative equilibrium of {type(system).__name__} was found near the given (q, xi), where the equations "
@@ -139,7 +139,7 @@ def family(
     return found
 
 
-def asked(
+def question_at(
     system: System, q: Coordinates, xi: Quasivelocities, scheme: Scheme | None, h: Scalar | None, symmetries: Symmetries
 ) -> tuple[Question, np.ndarray]:
     """What is asked to be steady, checked as a run would be; and y = (q, xi^D, what the scheme remembers)."""
@@ -149,7 +149,7 @@ def asked(
             "equilibria are sought in coordinates on the constraint, and here z is more than these: give "
             "system.around(q, v), with z = 0 for xi."
         )
-    x, select = phase_space.joined(system, q, xi), phase_space.chosen(system, symmetries, q)
+    x, select = phase_space.join(system, q, xi), phase_space.static_generators(system, symmetries, q)
     if (scheme is None) != (h is None):
         raise InputError("a scheme and its step h go together: give both, or neither for the continuous motion.")
     if scheme is None:
@@ -159,9 +159,9 @@ def asked(
     with explained(f"what {type(scheme).__name__} checks before a run"):
         scheme.check(system, q)
     phase_space.require_affine(system, symmetries, q)
-    return Question(select, system, scheme, h, len(q)), np.asarray(_started(system, scheme, h, x))
+    return Question(select, system, scheme, h, len(q)), np.asarray(_start(system, scheme, h, x))
 
 
-@partial(interpreted, often=OFTEN)
-def _started(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
-    return discrete_maps.started(system, scheme, h, x)
+@partial(interpret, often=OFTEN)
+def _start(system: System, scheme: Scheme, h: Array, x: Array) -> Array:
+    return discrete_maps.first_point(system, scheme, h, x)

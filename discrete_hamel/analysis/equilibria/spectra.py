@@ -12,7 +12,7 @@ from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import kept_motion
 from discrete_hamel.analysis.equilibria.linearisations import Linearisation, Stability, logarithms
 from discrete_hamel.analysis.equilibria.reachable import reachable
-from discrete_hamel.analysis.equilibria.relative_equilibria import asked
+from discrete_hamel.analysis.equilibria.relative_equilibria import question_at
 from discrete_hamel.analysis.equilibria.steady_equations import STEADY, left_over, modulo_symmetry, nearest_group
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
 from discrete_hamel.mechanics.system import System
@@ -145,13 +145,13 @@ def halves(
 ) -> tuple[Half, Half | None]:
     """The linearisations at a point modulo symmetry, of (H) and of a scheme's map; no map where (H) is not steady."""
     words = reachable(system, q)
-    ask, y = asked(system, q, xi, None, None, symmetries)
+    ask, y = question_at(system, q, xi, None, None, symmetries)
     sought = Sought(ask, [], words)
     point = sought.at(y, nearest_group(ask.symmetries, system, y))
     continuous = half(sought, point, left_over(point.at, point.noise, y, point.group, len(q)))
     if (scheme is None and h is None) or continuous.residual > STEADY:
         return continuous, None
-    ask, y = asked(system, q, xi, scheme, h, symmetries)
+    ask, y = question_at(system, q, xi, scheme, h, symmetries)
     sought = Sought(ask, [], words)
     kept = kept_motion(sought, y, point.group)
     return continuous, half(sought, kept.point, kept.residual)

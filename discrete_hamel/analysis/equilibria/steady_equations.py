@@ -13,7 +13,7 @@ from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.equilibria.linearisations import Linearisation
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Chosen
-from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme
 
@@ -95,7 +95,7 @@ class Question(NamedTuple):
         return noise._replace(value=noise.value + unit * sizes, by_point=noise.by_point + unit * alike)
 
 
-@partial(interpreted, static=1, often=OFTEN)
+@partial(interpret, static=1, often=OFTEN)
 def _continuous(symmetries: Chosen, system: System, y: Array, group: Array) -> tuple[Array, tuple[Array, Array]]:
     def equations(y: Array, group: Array) -> Array:
         return phase_space.field(system, y) - phase_space.orbit(system, symmetries, y) @ group
@@ -103,7 +103,7 @@ def _continuous(symmetries: Chosen, system: System, y: Array, group: Array) -> t
     return equations(y, group), jax.jacfwd(equations, (0, 1))(y, group)
 
 
-@partial(interpreted, static=2, often=OFTEN)
+@partial(interpret, static=2, often=OFTEN)
 def _discrete(
     symmetries: Chosen, coordinates: int, system: System, scheme: Scheme, h: Array, y: Array, group: Array
 ) -> tuple[Array, tuple[Array, Array]]:

@@ -109,7 +109,7 @@ def invariant_density(
     system, q, _ = checks.initial_data(system, q, jnp.zeros(system.at(jnp.asarray(q, float)).rank), None)
     if len(q) > MOST:
         raise InputError(f"{len(q)} coordinates are too many for the closedness of a one-form to be asked.")
-    chosen = phase_space.chosen(system, symmetries, q)
+    chosen = phase_space.static_generators(system, symmetries, q)
     worst = 0.0
     for place in [q, *phase_space.nearby(system, q, system.frame(q).shape[1])]:
         rank, off = _conditions(chosen, system, place)

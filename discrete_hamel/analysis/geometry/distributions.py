@@ -112,7 +112,9 @@ def _slopes_of_invariants(system: System, q: Array) -> list[np.ndarray]:
 def _at(system: System, q: Coordinates, symmetries: Symmetries) -> tuple[System, Array, np.ndarray, np.ndarray]:
     rest = jnp.zeros(system.at(jnp.asarray(q, float)).rank)
     system, q, xi = checks.initial_data(system, q, rest, None)
-    vertical, metric = (np.asarray(a) for a in _raw(phase_space.chosen(system, symmetries, q), system, q, xi))
+    vertical, metric = (
+        np.asarray(a) for a in _raw(phase_space.static_generators(system, symmetries, q), system, q, xi)
+    )
     if not vertical.shape[1]:
         raise InputError(
             f"{type(system).__name__} declares no symmetries, so it has no vertical directions here; pass symmetries="
@@ -192,7 +194,7 @@ def nonholonomic_connection(system: System, q: Coordinates, *, symmetries: Symme
     hypotheses.natural(system, jnp.asarray(q, float), "the nonholonomic connection")
     system, q = system.at(jnp.asarray(q, float)), jnp.asarray(q, float)
     off_d, in_d = here.S.shape[1] < here.V.shape[1], here.S.shape[1] > 0
-    found = _connection(phase_space.chosen(system, symmetries), off_d, in_d, system, q)
+    found = _connection(phase_space.static_generators(system, symmetries), off_d, in_d, system, q)
     vertical, curvature, across = (np.asarray(a) for a in found)
     basis = phase_space.independent(here.S)
     on_d = np.diag((np.arange(len(vertical)) < system.rank).astype(float))

@@ -13,7 +13,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import nearby
-from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import System
@@ -50,7 +50,7 @@ class Hamiltonised(System):
         r = jnp.asarray(r, float)
         if self.law is not None:
             return call(self.law, self.params, r)
-        return jnp.exp(self._along_ray(lambda _, x: solved(self.system, x)[0] @ (r - self.place), r))
+        return jnp.exp(self._along_ray(lambda _, x: log_slope(self.system, x)[0] @ (r - self.place), r))
 
     def _along_ray(self, integrand: Callable, r: Array) -> Array:
         nodes, weights = np.polynomial.legendre.leggauss(NODES)
@@ -60,10 +60,10 @@ class Hamiltonised(System):
 
     def _potential(self, r: Array) -> Array:
         """A with dA = f M: of the homotopy along rays, A_b = int s B_ab (r - place)^a ds."""
-        return self._along_ray(lambda s, x: s * (r - self.place) @ (self.factor(x) * solved(self.system, x)[2]), r)
+        return self._along_ray(lambda s, x: s * (r - self.place) @ (self.factor(x) * log_slope(self.system, x)[2]), r)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        found = _constrained(self.system, q, self.factor(q) * xi)
+        found = _lagrangian_on_d(self.system, q, self.factor(q) * xi)
         return found + self._potential(q) @ xi if self.bent else found
 
     def frame(self, q: Array) -> Array:
@@ -94,16 +94,16 @@ def _pace(made: Hamiltonised, q: Array, w: Array) -> tuple[Array, Array]:
     return jax.vmap(lambda q, w: jax.jvp(lambda q: 1 / made.factor(q), (q,), (w,)))(q, w)
 
 
-def _constrained(system: System, r: Array, velocity: Array) -> Array:
+def _lagrangian_on_d(system: System, r: Array, velocity: Array) -> Array:
     return system.lagrangian(r, hamel.full(system, r, velocity))
 
 
 def _gyroscopic(system: System, r: Array, velocity: Array) -> Array:
     """G of d/dt dl_c/dv - dl_c/dr = G(r, v): what keeps the reduced equations from being Lagrange's."""
-    return hamel.balance(system, r, velocity)[1] - jax.grad(_constrained, 1)(system, r, velocity)
+    return hamel.balance(system, r, velocity)[1] - jax.grad(_lagrangian_on_d, 1)(system, r, velocity)
 
 
-def solved(system: System, r: Array) -> tuple[Array, Array, Array]:
+def log_slope(system: System, r: Array) -> tuple[Array, Array, Array]:
     """d ln f, by how much it misses G = (p.v) d ln f - p (v . d ln f) + M v relative to its terms, and M_ab."""
     one = jnp.eye(len(r))
     force, momentum = (jax.vmap(partial(part, system, r)) for part in (_gyroscopic, hamel.momentum_on_d))
@@ -122,11 +122,11 @@ def solved(system: System, r: Array) -> tuple[Array, Array, Array]:
     return slope, (jnp.max(jnp.abs(rows @ slope - wanted)) + others) / size, linear
 
 
-@interpreted
+@interpret
 def _conditions(made: Hamiltonised, r: Array) -> tuple[Array, Array, Array]:
     """By how much f misses its equations, and its differential and f M are not closed; the size of M."""
-    slope, off, magnetic = solved(made.system, r)
-    bent, turned = jax.jacfwd(lambda r: solved(made.system, r)[::2])(r)
+    slope, off, magnetic = log_slope(made.system, r)
+    bent, turned = jax.jacfwd(lambda r: log_slope(made.system, r)[::2])(r)
     closed = jnp.max(jnp.abs(bent - bent.T))
     if made.law is not None:
         closed += jnp.max(jnp.abs(jax.grad(lambda r: jnp.log(made.factor(r)))(r) - slope))

@@ -187,7 +187,7 @@ def _timed(
     A run too short for the clock is timed eight times as long, and so on, as far as the scheme gets.
     """
 
-    def clocked(many: int, on_failure: str = "mark") -> tuple[Trajectory, float]:
+    def clock(many: int, on_failure: str = "mark") -> tuple[Trajectory, float]:
         options: dict[str, bool | int | str] = {
             "save_every": max(1, many // steps),
             "on_failure": on_failure,
@@ -197,16 +197,16 @@ def _timed(
         began = time.perf_counter()
         return simulate(system, q, xi, h=h, steps=many, scheme=scheme, **options), time.perf_counter() - began  # type: ignore[arg-type]
 
-    clocked(1, on_failure="raise")  # compiles
-    trajectory, seconds = clocked(steps, on_failure="raise")
-    before, many = min(clocked(0)[1] for _ in range(3)), steps
+    clock(1, on_failure="raise")  # compiles
+    trajectory, seconds = clock(steps, on_failure="raise")
+    before, many = min(clock(0)[1] for _ in range(3)), steps
     while seconds < 3 * before + SHORT and many < MOST:
-        longer, took = clocked(8 * many)
+        longer, took = clock(8 * many)
         if not np.all(longer.report.converged):
             break
         many, seconds = 8 * many, took
     if seconds < LONG:
-        seconds = min(seconds, *(clocked(many)[1] for _ in range(3)))
+        seconds = min(seconds, *(clock(many)[1] for _ in range(3)))
     return trajectory, max(seconds - before, 1e-9) / many
 
 

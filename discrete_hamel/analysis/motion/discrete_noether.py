@@ -112,7 +112,7 @@ def _balance(move: Generator, judge: Principle, system: System, h: Array, *parts
         zero = jnp.zeros_like(eta0)
 
         def along(of: System, start: Array, end: Array) -> Array:
-            return judge.varied(of, q0, q1, xi, h, start, end)
+            return judge.vary(of, q0, q1, xi, h, start, end)
 
         gain = along(system, eta0, eta1)
         return -along(system, eta0, zero), along(system, zero, eta1), gain, gain - along(free, eta0, eta1)

@@ -91,7 +91,7 @@ def _on_intervals(run: Trajectory) -> Supplied:
     tau = run.scheme.point
     inside = run.replace(q=(1 - tau) * run.q[:-1] + tau * run.q[1:], xi=run.xi_mid)
     h = run.t[1:] - run.t[:-1]
-    return Supplied(*(_summed(h * part) for part in inside._evaluate(power)))
+    return Supplied(*(_cumulative_sum(h * part) for part in inside._evaluate(power)))
 
 
 def _between_nodes(run: Trajectory) -> Supplied:
@@ -108,7 +108,7 @@ def _between_nodes(run: Trajectory) -> Supplied:
     return Supplied(*(forward * spline.antiderivative()(forward * run.t) for spline in splines))
 
 
-def _summed(parts: Array) -> Array | np.ndarray:
+def _cumulative_sum(parts: Array) -> Array | np.ndarray:
     if isinstance(parts, jax.core.Tracer):
         return jnp.concatenate([jnp.zeros(1), jnp.cumsum(parts)])
     return np.concatenate([[0.0], np.cumsum(parts)])

@@ -11,7 +11,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria import discrete_maps
-from discrete_hamel.analysis.equilibria.relative_equilibria import asked
+from discrete_hamel.analysis.equilibria.relative_equilibria import question_at
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -59,9 +59,9 @@ def linearise(
     if inputs is not None:
         system = forced(system, inputs, params=u)
     if scheme is None:
-        found = _flow(system, phase_space.joined(system, q, xi), u)
+        found = _flow(system, phase_space.join(system, q, xi), u)
     else:
-        question, y = asked(system, q, xi, scheme, h, ())
+        question, y = question_at(system, q, xi, scheme, h, ())
         if discrete_maps.memory_names(scheme.fitted(system).start(system, q, xi, question.h)):  # type: ignore[arg-type]
             raise InputError(f"a step of {type(scheme).__name__} is no map of (q, xi): it remembers more.")
         found = _step(system, question.scheme, question.h, jnp.asarray(y), q, u)

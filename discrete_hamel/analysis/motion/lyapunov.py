@@ -91,7 +91,7 @@ def lyapunov_exponents(
     scheme = DiscreteHamel() if scheme is None else scheme
     system, q, xi = checks.initial_data(system, q, xi, None)
     h = checks.step_size(h)
-    y = discrete_maps.started(system, scheme, h, phase_space.joined(system, q, xi))
+    y = discrete_maps.first_point(system, scheme, h, phase_space.join(system, q, xi))
     basis = phase_space.tangent(system, q, len(y) - len(q))
     count = basis.shape[1] if count is None else checks.count("count", count, 1)
     if count > basis.shape[1]:

@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Scalar
-from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -34,7 +34,7 @@ class Ends(NamedTuple):
     t: Array | None
 
 
-@partial(interpreted, static=1, most=MANY)
+@partial(interpret, static=1, most=MANY)
 def _along(function: Function, system: System, q: Array, xi: Array) -> tuple[Array, Array]:
     def one(q: Array, xi: Array) -> tuple[Array, Array]:
         return jax.jvp(function, (q, xi), hamel.vector_field(system, q, xi[: system.rank]))
@@ -44,7 +44,7 @@ def _along(function: Function, system: System, q: Array, xi: Array) -> tuple[Arr
 
 def along(function: Function, system: System, q: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The function and its rate along (H) at each node."""
-    value, rate = (np.asarray(a)[: len(q)] for a in _along(function, system, *_padded((q, xi), len(q))))
+    value, rate = (np.asarray(a)[: len(q)] for a in _along(function, system, *_pad((q, xi), len(q))))
     return value, rate
 
 
@@ -55,7 +55,7 @@ def _end(function: Function, system: System, scheme: Scheme, h: Array, state: St
     return Ends(part, function(new.q, xi), new.q, xi, scheme.time(new))
 
 
-@partial(interpreted, static=1, most=FEW)
+@partial(interpret, static=1, most=FEW)
 def _zeros(
     function: Function, system: System, scheme: Scheme, h: Array, states: State, low: Array, high: Array
 ) -> Ends:
@@ -63,12 +63,12 @@ def _zeros(
         state, low, high = entry
         end = partial(_end, function, system, scheme, h, state)
         begins = jnp.where(low > 0, end(low).value, function(state.q, scheme.velocity(system, state)))
-        return end(narrowed(lambda part: end(part).value, low, high, begins))
+        return end(narrow(lambda part: end(part).value, low, high, begins))
 
     return _each(one, (states, low, high))
 
 
-@partial(interpreted, static=1, most=FEW)
+@partial(interpret, static=1, most=FEW)
 def _turns(function: Function, system: System, scheme: Scheme, h: Array, states: State) -> tuple[Ends, Array]:
     def one(state: State) -> tuple[Ends, Array]:
         end = partial(_end, function, system, scheme, h, state)
@@ -76,7 +76,7 @@ def _turns(function: Function, system: System, scheme: Scheme, h: Array, states:
         def slope(part: Array) -> Array:
             return jax.jvp(lambda part: end(part).value, (part,), (jnp.ones(()),))[1]
 
-        at = end(narrowed(slope, jnp.zeros(()), jnp.ones(()), slope(jnp.zeros(()))))
+        at = end(narrow(slope, jnp.zeros(()), jnp.ones(()), slope(jnp.zeros(()))))
         by_q, by_xi = jax.grad(function, (0, 1))(at.q, at.xi)
         return at, jnp.abs(at.value) + jnp.abs(by_q) @ jnp.abs(at.q) + jnp.abs(by_xi) @ jnp.abs(at.xi)
 
@@ -89,10 +89,10 @@ def _each(one: Callable[..., T], entries: object) -> T:
     return jax.vmap(one)(entries) if few else jax.lax.map(one, entries)
 
 
-def narrowed(function: Callable[[Array], Array], low: Array, high: Array, at_low: Array) -> Array:
+def narrow(function: Callable[[Array], Array], low: Array, high: Array, at_low: Array) -> Array:
     """A zero between two ends of different sign: regula falsi with Illinois' weights, superlinear and never outside.
 
-    >>> float(narrowed(lambda x: x**2 - 2, jnp.zeros(()), jnp.asarray(2.0), jnp.asarray(-2.0)).round(14))
+    >>> float(narrow(lambda x: x**2 - 2, jnp.zeros(()), jnp.asarray(2.0), jnp.asarray(-2.0)).round(14))
     1.4142135623731
     """
 
@@ -111,7 +111,7 @@ def narrowed(function: Callable[[Array], Array], low: Array, high: Array, at_low
     return jax.lax.while_loop(going, again, (0, low, high, at_low, function(high)))[2]
 
 
-def _padded(entries: T, count: int) -> T:
+def _pad(entries: T, count: int) -> T:
     """Entries repeated up to a power of two, so that few lengths are ever compiled."""
     size = 1 << (count - 1).bit_length()
     return jax.tree.map(lambda leaf: np.resize(np.asarray(leaf), (size, *np.shape(leaf)[1:])), entries)
@@ -122,7 +122,7 @@ def zeros(
 ) -> Ends:
     """For each state the part of its step, between `low` and `high`, at whose end the function is zero."""
     count = len(low)
-    found = _zeros(function, system, scheme, jnp.asarray(h), *_padded((states, low, high), count))
+    found = _zeros(function, system, scheme, jnp.asarray(h), *_pad((states, low, high), count))
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], found)
 
 
@@ -133,7 +133,7 @@ def turns(
 
     `size` is that of the function at the ends of the whole step.
     """
-    found, own = _turns(function, system, scheme, jnp.asarray(h), _padded(states, len(size)))
+    found, own = _turns(function, system, scheme, jnp.asarray(h), _pad(states, len(size)))
     found, own = jax.tree.map(lambda leaf: np.asarray(leaf)[: len(size)], (found, own))
     return found, np.abs(found.value) <= NOISE * np.finfo(own.dtype).eps * (own + size)
 

@@ -139,10 +139,10 @@ def properties(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ContactLost)  # the map is asked, not the body
         order, slopes = _order(scheme, system, q, xi, size)
-        undone = _undone(scheme, system, q, xi, size)
+        undone = _return_gap(scheme, system, q, xi, size)
         runs = list(_runs(scheme, system, q, xi, size))
     constraint = max(constraint_residual(run) for run, _ in runs) if system.rank < runs[0][0].xi.shape[1] else None
-    kept = _kept(runs, _momenta(system, q, xi, size))
+    kept = _worse_of(runs, _momenta(system, q, xi, size))
     rest = _steady(system, q, xi) if steady is None else relative_equilibrium(system, *steady)
     found = None if rest is None else structural_stability(system, rest.q, rest.xi[: system.rank], scheme, size)
     return Properties(repr(scheme), type(system).__name__, float(size), order, slopes, undone, constraint, kept, found)
@@ -155,7 +155,7 @@ def _slope(system: System, x: Array) -> Array:
 
 def _fitting_step(system: System, q: Array, xi: Array) -> float:
     """A fifth of the time in which the motion changes: of the fastest rate of its linearisation, or of xi."""
-    linear = np.asarray(_slope(system, phase_space.joined(system, q, xi)))
+    linear = np.asarray(_slope(system, phase_space.join(system, q, xi)))
     rate = max(float(np.max(np.abs(np.linalg.eigvals(linear)), initial=0.0)), float(np.linalg.norm(xi)))
     return 0.2 / rate if np.isfinite(rate) and rate > 0 else 0.2
 
@@ -181,7 +181,7 @@ def _order(scheme: Scheme, system: System, q: Array, xi: Array, h: Array) -> tup
     return order, slopes
 
 
-def _undone(scheme: Scheme, system: System, q: Array, xi: Array, h: Array) -> float:
+def _return_gap(scheme: Scheme, system: System, q: Array, xi: Array, h: Array) -> float:
     """A step with h and one with -h from a node of a run, not its first: how far apart in (q, p), relative."""
     before, _ = step(system, scheme, start(system, scheme, q, xi, h), h)
     there, _ = step(system, scheme, before, h)
@@ -195,13 +195,13 @@ def _runs(scheme: Scheme, system: System, q: Array, xi: Array, h: Array) -> Iter
     free = np.asarray(xi)[: system.rank]
     turned = free + 0.2 * np.max(np.abs(free), initial=0.0) * np.random.default_rng(0).normal(size=len(free))
     for velocity in (free, turned):
-        whole = _solved(simulate(system, q, velocity, h=h, steps=STEPS, scheme=scheme, on_failure="mark"))
+        whole = _before_failure(simulate(system, q, velocity, h=h, steps=STEPS, scheme=scheme, on_failure="mark"))
         count = 2 * (len(whole.t) - 1)
-        half = _solved(simulate(system, q, velocity, h=h / 2, steps=count, scheme=scheme, on_failure="mark"))
+        half = _before_failure(simulate(system, q, velocity, h=h / 2, steps=count, scheme=scheme, on_failure="mark"))
         yield whole, half
 
 
-def _solved(run: Trajectory) -> Trajectory:
+def _before_failure(run: Trajectory) -> Trajectory:
     """What comes before a step that failed."""
     good = int(np.sum(np.cumprod(np.asarray(run.report.converged))))
     if good < FEWEST:
@@ -246,7 +246,7 @@ def _relations(system: System, q: Array) -> Array:
     return jnp.linalg.norm(jax.vmap(system.holonomic)(q), axis=1)
 
 
-def _kept(runs: list[tuple[Trajectory, Trajectory]], momenta: dict[str, Generator]) -> dict[str, Kept]:
+def _worse_of(runs: list[tuple[Trajectory, Trajectory]], momenta: dict[str, Generator]) -> dict[str, Kept]:
     """Of every quantity the worse of the two motions."""
     found: dict[str, Kept] = {}
     for whole, half in runs:

@@ -165,7 +165,7 @@ def _actions(judge: Principle, system: System, h: Array, *parts: Array) -> Array
 
 @jax.jit
 def _variations(judge: Principle, system: System, h: Array, *parts: Array) -> Array:
-    return jax.vmap(lambda q0, q1, xi, eta0, eta1: judge.varied(system, q0, q1, xi, h, eta0, eta1))(*parts)
+    return jax.vmap(lambda q0, q1, xi, eta0, eta1: judge.vary(system, q0, q1, xi, h, eta0, eta1))(*parts)
 
 
 @jax.jit
@@ -173,7 +173,7 @@ def _defects(own: Principle, derived: Principle, system: System, h: Array, *part
     def of_interval(q0: Array, q1: Array, xi: Array) -> Array:
         def along(eta: Array, rate: Array) -> Array:
             ends = eta - own.point * h * rate, eta + (1 - own.point) * h * rate
-            return own.varied(system, q0, q1, xi, h, *ends) - derived.varied(system, q0, q1, xi, h, *ends)
+            return own.vary(system, q0, q1, xi, h, *ends) - derived.vary(system, q0, q1, xi, h, *ends)
 
         return jnp.stack(jax.grad(along, (0, 1))(jnp.zeros_like(xi), jnp.zeros_like(xi)))
 

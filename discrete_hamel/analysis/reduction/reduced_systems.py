@@ -212,7 +212,7 @@ def reduce(
     found = matrix_group(actions)  # refuses what is no algebra
     algebra, none = jnp.asarray(found.algebra), jnp.zeros(0)
     draft = ReducedSystem(system, section, basis, names, False, jnp.asarray(actions), algebra, r, none, none)
-    return _chosen(draft, point)
+    return _choose_bases(draft, point)
 
 
 def _generators(system: System, group: Symmetries, q: Coordinates | None) -> tuple[dict[str, Callable], Array]:
@@ -222,7 +222,7 @@ def _generators(system: System, group: Symmetries, q: Coordinates | None) -> tup
             raise InputError("give q, a point about which the shape is looked for, or a section with its r.")
         q = sample()["q"]
     q = jnp.asarray(q, float)
-    moves = phase_space.generators(system, phase_space.chosen(system, group, q))
+    moves = phase_space.generators(system, phase_space.static_generators(system, group, q))
     if not moves:
         raise InputError(
             f"{type(system).__name__} declares no symmetries; give group=, generators q -> qdot by name, or the names "
@@ -274,7 +274,7 @@ class Slice:
         return jnp.asarray(self.q).at[np.asarray(self.still)].set(r)
 
 
-def _chosen(draft: ReducedSystem, point: Array) -> ReducedSystem:
+def _choose_bases(draft: ReducedSystem, point: Array) -> ReducedSystem:
     """With bases of S and U about the start, or a sentence on the hypothesis that fails there."""
     system, r, s, k = draft.system, draft.start, len(draft.names), len(draft.actions)
     name = type(system).__name__

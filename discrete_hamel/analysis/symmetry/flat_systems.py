@@ -99,7 +99,7 @@ def prepare(
     what = "a hidden momentum"
     for hypothesis in (hypotheses.no_slip, hypotheses.natural, hypotheses.force_free):
         hypothesis(system, q, what)
-    chosen = phase_space.chosen(system, symmetries, q)
+    chosen = phase_space.static_generators(system, symmetries, q)
     shape_variables.require_symmetry(system, chosen, q)
     count = shape_variables.shape_dimension(system, chosen, q)
     if count > 1:

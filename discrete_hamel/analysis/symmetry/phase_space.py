@@ -10,7 +10,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.actions import Generator, Symmetries, by_name
-from discrete_hamel.compiler.reading.interpreter import OFTEN, interpreted
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.gibbs_appell import directions
 from discrete_hamel.mechanics.newton import root
@@ -23,7 +23,7 @@ NEARBY = 2  # points beside one at which what is said of it is asked too
 DEPENDENT = 1e-9  # relative singular value below which directions are taken for dependent
 
 
-def chosen(system: System, symmetries: Symmetries, q: Coordinates | None = None) -> Chosen:
+def static_generators(system: System, symmetries: Symmetries, q: Coordinates | None = None) -> Chosen:
     """The generators of the symmetries in a form that jax can take as a static argument."""
     return None if symmetries is None else tuple(by_name(system, symmetries, q).items())
 
@@ -33,7 +33,7 @@ def generators(system: System, symmetries: Chosen) -> dict[str, Generator]:
     return system.symmetries() if symmetries is None else dict(symmetries)
 
 
-def lifted(system: System, generator: Generator, q: Array, free: Array) -> tuple[Array, Array]:
+def lift(system: System, generator: Generator, q: Array, free: Array) -> tuple[Array, Array]:
     """How a motion of the group moves (q, xi^D): X and the rate of xi^D for which Psi xi is carried along, v' = DX v.
 
     It is taken from the fields of D alone, so that fields of U may be dependent as vectors (advected coordinates); for
@@ -57,7 +57,7 @@ def orbit(system: System, symmetries: Chosen, x: Array) -> Array:
     """The lifted generators at x = (q, xi^D) as columns."""
     q, free = split(system, x)
     columns = [
-        jnp.concatenate(lifted(system, generator, q, free)) for generator in generators(system, symmetries).values()
+        jnp.concatenate(lift(system, generator, q, free)) for generator in generators(system, symmetries).values()
     ]
     return jnp.stack(columns, axis=1) if columns else jnp.zeros((len(x), 0))
 
@@ -67,7 +67,7 @@ def split(system: System, x: Array) -> tuple[Array, Array]:
     return x[: len(x) - system.rank], x[len(x) - system.rank :]
 
 
-def joined(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
+def join(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
     """x = (q, xi^D)."""
     return jnp.concatenate([jnp.asarray(q, float), jnp.asarray(xi, float)[: system.rank]])
 
@@ -86,23 +86,23 @@ def action(system: System, symmetries: Chosen, group: Array, x: Array) -> Array:
     if not fields:
         return x
 
-    def combined(point: Array) -> Array:
+    def combine(point: Array) -> Array:
         return sum((weight * move(point) for weight, move in zip(group, fields, strict=True)), jnp.zeros_like(q))
 
-    linear = jax.jacfwd(combined)(jnp.zeros_like(q))
-    constant = combined(jnp.zeros_like(q))
+    linear = jax.jacfwd(combine)(jnp.zeros_like(q))
+    constant = combine(jnp.zeros_like(q))
     affine = jnp.zeros((len(q) + 1, len(q) + 1)).at[:-1, :-1].set(linear).at[:-1, -1].set(constant)
     exponential = _exponential(affine)
     turn, shift = exponential[:-1, :-1], exponential[:-1, -1]
     moved = turn @ q + shift
     carried = turn @ hamel.velocities(system, q, free)
     if system.frameless:
-        return jnp.concatenate([moved, _found(system, moved, carried, free)])
+        return jnp.concatenate([moved, _solve_for_z(system, moved, carried, free)])
     along, across = jnp.split(system.frame(moved), [system.rank], axis=1)
     return jnp.concatenate([moved, frames.left_inverse(along, carried - across @ system.slip(moved))])
 
 
-def _found(system: System, q: Array, velocity: Array, guess: Array) -> Array:
+def _solve_for_z(system: System, q: Array, velocity: Array, guess: Array) -> Array:
     """z of psi(q, z) = velocity, near the guess; of n equations those along psi_z."""
     return root(lambda z: directions(system, q, guess).T @ (hamel.velocities(system, q, z) - velocity), guess)[0]
 
@@ -120,7 +120,7 @@ def _exponential(matrix: Array) -> Array:
 
 def require_affine(system: System, symmetries: Symmetries, q: Array) -> None:
     """A sentence for generators that `action` cannot take."""
-    for name, generator in generators(system, chosen(system, symmetries)).items():
+    for name, generator in generators(system, static_generators(system, symmetries)).items():
         origin = np.asarray(jax.jacfwd(generator)(jnp.zeros_like(q)))
         here = np.asarray(jax.jacfwd(generator)(q + jnp.linspace(0.1, 0.7, len(q))))
         if not np.allclose(origin, here, rtol=1e-9, atol=1e-9):
@@ -164,7 +164,7 @@ def block(basis: np.ndarray, extra: int) -> np.ndarray:
 
 
 @jax.jit
-def retracted(system: System, q: Array, eta: Array) -> Array:
+def retract(system: System, q: Array, eta: Array) -> Array:
     """q after a step of the midpoint rule q' = Psi eta: it keeps rotation matrices and unit vectors what they are."""
     return root(lambda end: end - q - frame(system, (q + end) / 2) @ eta, q)[0]
 
@@ -174,15 +174,15 @@ def nearby(system: System, q: Array, n: int) -> Array:
     if not len(q):
         return jnp.zeros((NEARBY, 0))
     amounts = 0.1 * np.random.default_rng(0).normal(size=(NEARBY, n))
-    return jnp.stack([retracted(system, q, eta) for eta in jnp.asarray(amounts)])
+    return jnp.stack([retract(system, q, eta) for eta in jnp.asarray(amounts)])
 
 
-@partial(interpreted, often=OFTEN)
+@partial(interpret, often=OFTEN)
 def _field(system: System, x: Array) -> Array:
     return field(system, x)
 
 
-@partial(interpreted, static=1, often=OFTEN)
+@partial(interpret, static=1, often=OFTEN)
 def _orbit(symmetries: Chosen, system: System, x: Array) -> Array:
     return orbit(system, symmetries, x)
 

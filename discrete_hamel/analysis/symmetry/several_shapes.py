@@ -123,19 +123,19 @@ class ShapeMomenta:
 
     def fields(self, r: ArrayLike) -> np.ndarray:
         """eta_a(r), the components along u_1..u_m, one field a column."""
-        return self._carried(r)[1]
+        return self._transport(r)[1]
 
     def wronskian(self, r: ArrayLike) -> float:
         """W(r) = |det eta^b_a| in a basis of S that is orthonormal in the metric; 1 at the given q.   [QS] (6.14)"""
-        point, eta = self._carried(r)
+        point, eta = self._transport(r)
         metric = np.asarray(hamel.inertia(self.system, jnp.asarray(point), jnp.zeros(len(eta))))
         return float(np.sqrt(np.linalg.det(eta.T @ metric @ eta)))
 
     def point(self, r: ArrayLike) -> np.ndarray:
         """The point over r that the line from the given q's shape is lifted to."""
-        return self._carried(r)[0]
+        return self._transport(r)[0]
 
-    def _carried(self, r: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    def _transport(self, r: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         size, form = len(self.start), self.basis.shape
         way = jnp.asarray(r, float) - self.shape(self.start)
 

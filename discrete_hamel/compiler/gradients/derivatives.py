@@ -37,7 +37,7 @@ class Run:
         lengths = known[1]
         rows, befores, done = self.history.run(self.saved, self.every, *known)
         well = done == self.saved * self.every * len(lengths)
-        rows, befores, done = self.plain.resumed(self.saved, self.every, *known, rows, befores, done)
+        rows, befores, done = self.plain.resume(self.saved, self.every, *known, rows, befores, done)
         return [rows, befores, done, well.astype(rows.dtype)]
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
@@ -53,13 +53,13 @@ class Run:
         done, compiled = map(lax.stop_gradient, how)
         along = *(tangents[i] for i in active), *map(ad.instantiate_zeros, tangents[count:])
         (moved,) = linear.bind(*primals, rows, done, compiled, *along, call=Tangent(self.history, self.plain, active))
-        saved, befores = self._saved(primals[-1], rows, primals[-2].size)
+        saved, befores = self._save(primals[-1], rows, primals[-2].size)
         counts = self._most(lax.stop_gradient(rows[:, -1]), primals[-2].size)
         outputs = [jnp.concatenate([saved[:, :-1], counts], axis=1), befores, done, compiled]
-        changes = self._saved(along[-1], moved, primals[-2].size)
+        changes = self._save(along[-1], moved, primals[-2].size)
         return outputs, [*changes, *map(jnp.zeros_like, (done, compiled))]
 
-    def _saved(self, begin: Array, rows: Array, parts: int) -> tuple[Array, Array]:
+    def _save(self, begin: Array, rows: Array, parts: int) -> tuple[Array, Array]:
         """The rows of the last step of each interval, and the states before them."""
         if self.every == 1:
             return rows, jnp.zeros((0, begin.size), rows.dtype)
@@ -92,8 +92,8 @@ class Derivative:
         if self.history.without:
             return self.plain(*arguments)
         if not self.history.guards:
-            return self.compiled(*arguments)
-        return lax.cond(arguments[-self.vectors - 1] > 0, self.compiled, self.plain, *arguments)
+            return self.by_compiled(*arguments)
+        return lax.cond(arguments[-self.vectors - 1] > 0, self.by_compiled, self.plain, *arguments)
 
     def _split(self, arguments: tuple) -> tuple[tuple, Array, tuple]:
         """Parameters, lengths, first state and rows; how many steps went well; and the vectors."""
@@ -104,7 +104,7 @@ class Derivative:
     def vectors(self) -> int:
         raise NotImplementedError
 
-    def compiled(self, *arguments: Array) -> list[Array]:
+    def by_compiled(self, *arguments: Array) -> list[Array]:
         raise NotImplementedError
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
@@ -129,7 +129,7 @@ class Tangent(Derivative):
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         return [arguments[-self.vectors - 3].shape]
 
-    def compiled(self, *arguments: Array) -> list[Array]:
+    def by_compiled(self, *arguments: Array) -> list[Array]:
         (parameters, lengths, begin, rows), _, (*moved, stretched, start) = self._split(arguments)
         vectors = moved, stretched, start
         return [self.history.tangent(self.active, parameters, lengths, begin, rows, vectors)]
@@ -155,7 +155,7 @@ class Adjoint(Derivative):
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         return [*(() for _ in self.active), *(a.shape for a in arguments[-6:-4])]
 
-    def compiled(self, *arguments: Array) -> list[Array]:
+    def by_compiled(self, *arguments: Array) -> list[Array]:
         (parameters, lengths, begin, rows), done, (weights,) = self._split(arguments)
         known = parameters, lengths, begin, rows, done, weights
         moved, stretched, start = self.history.adjoint(self.active, *known)

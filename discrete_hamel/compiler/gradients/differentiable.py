@@ -16,7 +16,7 @@ from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like, scalars
 from discrete_hamel.compiler.graph.limits import MOST_JIT
-from discrete_hamel.compiler.graph.lowering import lowered
+from discrete_hamel.compiler.graph.lowering import lower
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics import hamel
@@ -69,7 +69,7 @@ def follow(
 ) -> Motion:
     """The run; from the first step that fails on it is NaN, and marked."""
     stepper = compiled.history.stepper
-    parameters, lengths = stepper.given(system, scheme, h)
+    parameters, lengths = stepper.arguments(system, scheme, h)
     parameters, begin = parameters[: len(stepper.parameters)], jnp.stack(scalars(state))
     call = Run(compiled.history, compiled.plain, intervals, every)
     rows, befores, done, _ = run.bind(*parameters, lengths, begin, call=call)
@@ -98,13 +98,13 @@ def _motion(
     if stepper.graph.own_derivatives or large:
         xi = jax.vmap(lambda state, length, z: scheme.advance(system, state, length, z)[1])(states, spread, z)
     else:
-        xi = jnp.stack(lowered(stepper.graph, stepper.xi)(known), axis=-1)
+        xi = jnp.stack(lower(stepper.graph, stepper.xi)(known), axis=-1)
     if parts > 1:
         xi = jnp.sum((lengths / jnp.sum(lengths))[None, :, None] * xi.reshape(-1, parts, n), axis=1)
     if large:
         left = jax.vmap(lambda state, length, z: scheme.residual(system, state, length, z))(states, spread, z)
     else:
-        left = jnp.stack(lowered(stepper.graph, stepper.left)(known), axis=-1)
+        left = jnp.stack(lower(stepper.graph, stepper.left)(known), axis=-1)
     norm = jnp.max(jnp.linalg.norm(jax.lax.stop_gradient(left), axis=-1).reshape(-1, parts), axis=1)
     most = jnp.max(jax.lax.stop_gradient(rows[:, -1]).reshape(-1, parts), axis=1)
     most = jnp.where(jnp.isnan(most), 0, most).astype(int)
@@ -125,4 +125,4 @@ def _velocities(compiled: Compiled, parameters: Array, nodes: State) -> Array:
     known |= dict(zip([*node.q, *node.p], [*nodes.q.T, *nodes.p.T], strict=True))
     guess = nodes.xi.T if scheme.nodal else jax.lax.stop_gradient(nodes.xi.T)
     z, *_ = node.root(known, list(guess))
-    return jnp.stack(lowered(node.graph, node.whole)(node.root.all_unknowns(known, z)), axis=-1)
+    return jnp.stack(lower(node.graph, node.whole)(node.root.all_unknowns(known, z)), axis=-1)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from discrete_hamel.compiler.graph.expressions import Unsupported
-from discrete_hamel.compiler.graph.lowering import Packed, constants, lowered, one_kernel
+from discrete_hamel.compiler.graph.lowering import Packed, constants, lower, one_kernel
 from discrete_hamel.compiler.native.histories import Steps
 from discrete_hamel.compiler.native.host import usable
 from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
@@ -69,7 +69,7 @@ class History:
             return Steps(self.stepper, self.linearised, self.guards) if usable(self.stepper.shape) else None
         return None
 
-    def swept(self, kind: type, way: str, active: tuple[int, ...]) -> Any:
+    def native_sweep(self, kind: type, way: str, active: tuple[int, ...]) -> Any:
         """The native code of all tangents, or of all cotangents, where there can be some."""
         key = kind, active
         if key not in self.foreign:
@@ -97,10 +97,10 @@ class History:
     def advance(self, known: dict[int, Array]) -> tuple[Scalars, Array, Array]:
         """A step: its row but for the iterations; these; and whether all can be trusted."""
         stepper, graph = self.stepper, self.graph
-        known, converged, count, _ = stepper.solved(known)
+        known, converged, count, _ = stepper.solve(known)
         extra = [known[u] for u in self.linearised.extra]
-        good = reduce(lax.bitwise_and, [g > 0 for g in lowered(graph, self.guards)(known)], converged)
-        return [*lowered(graph, stepper.after)(known), *extra], count, good
+        good = reduce(lax.bitwise_and, [g > 0 for g in lower(graph, self.guards)(known)], converged)
+        return [*lower(graph, stepper.after)(known), *extra], count, good
 
     def run(self, saved: int, every: int, parameters: Array, lengths: Array, begin: Array) -> tuple[Array, ...]:
         """`saved` intervals of `every` steps: the rows of the last step of each; the states before these (for every = 1
@@ -156,7 +156,7 @@ class History:
         self, active: tuple[int, ...], parameters: Array, lengths: Array, begin: Array, rows: Array, vectors: Any
     ) -> Array:
         """The tangents of all rows, from those of some parameters, of the lengths and of the first state."""
-        native = self.swept(Tangents, "forwards", active)
+        native = self.native_sweep(Tangents, "forwards", active)
         if native:
             return native(parameters, lengths, begin, rows, vectors)
         sweep, parts, count = self.sweep("forwards", active), len(lengths), self.width - 1
@@ -165,7 +165,7 @@ class History:
             parameters: Array, lengths: Array, begin: Array, rows: Array, start: Array, *more: Array
         ) -> list[Array]:
             fixed = self._constants(sweep.outputs, sweep.inputs, parameters)
-            evaluate = lowered(self.graph, sweep.outputs)
+            evaluate = lower(self.graph, sweep.outputs)
             moved = list(more[0]) if active else []
 
             def one(carry: tuple) -> tuple:
@@ -202,7 +202,7 @@ class History:
             parameters: Array, lengths: Array, begin: Array, rows: Array, done: Array, cotangent: Array
         ) -> list[Array]:
             fixed = self._constants(sweep.outputs, sweep.inputs, parameters)
-            evaluate, last = lowered(self.graph, sweep.outputs), done.astype(int) - 1
+            evaluate, last = lower(self.graph, sweep.outputs), done.astype(int) - 1
 
             def one(carry: tuple) -> tuple:
                 k, part, moved, state, row, *stretched = carry
@@ -230,7 +230,7 @@ class History:
             _, _, moved, state, _, *stretched = final
             return [jnp.stack([*moved, *state]), *stretched]
 
-        native = self.swept(Cotangents, "backwards", active)
+        native = self.native_sweep(Cotangents, "backwards", active)
         if native:
             ends, *by_step = native(parameters, lengths, begin, rows, done, cotangent)
             zero = jnp.zeros((), rows.dtype)

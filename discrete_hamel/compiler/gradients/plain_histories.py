@@ -43,7 +43,7 @@ class PlainHistory:
         places = history.stepper.unknowns
         self.extra = [places.index(u) for u in history.linearised.extra]
 
-    def resumed(
+    def resume(
         self, saved: int, every: int, parameters: Array, lengths: Array, begin: Array,
         rows: Array, befores: Array, done: Array,
     ) -> tuple[Array, Array, Array]:  # fmt: skip
@@ -125,7 +125,7 @@ class PlainHistory:
         known = stepper.root.all_unknowns(known, kept)
         return jnp.stack([known[u] for u in stepper.unknowns])
 
-    def _spread(self, active: tuple[int, ...], moved: list[Array], parameters: Array) -> Array:
+    def _scatter(self, active: tuple[int, ...], moved: list[Array], parameters: Array) -> Array:
         """The tangent of all parameters."""
         whole = jnp.zeros_like(parameters)
         return whole.at[jnp.array(active)].set(jnp.stack(moved)) if active else whole
@@ -139,7 +139,7 @@ class PlainHistory:
     ) -> Array:
         """As `History.tangent`."""
         moved, stretched, start = vectors
-        spread, times = self._spread(active, moved, parameters), len(rows) // len(lengths)
+        spread, times = self._scatter(active, moved, parameters), len(rows) // len(lengths)
         befores = jnp.concatenate([begin[None], rows[:-1, : len(begin)]])
 
         def one(state: Array, here: tuple) -> tuple[Array, Array]:
@@ -163,7 +163,7 @@ class PlainHistory:
             length, before, row, weights = here
 
             def along(moved: list[Array], stretch: Array, start: Array) -> Array:
-                spread = self._spread(active, moved, parameters)
+                spread = self._scatter(active, moved, parameters)
                 stretch = self._stretch(spread, stretch)
                 return self._tangent(parameters, length, before, row, spread, stretch, start)
 

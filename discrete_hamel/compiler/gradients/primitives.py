@@ -43,7 +43,7 @@ class Linear(Call, Protocol):
 
 
 @partial(jax.jit, static_argnums=0)
-def _applied(call: Call, *arguments: Array) -> list[Array]:
+def _apply(call: Call, *arguments: Array) -> list[Array]:
     return call.fast(*arguments)
 
 
@@ -66,7 +66,7 @@ def _batch(primitive: Primitive, arguments: tuple, axes: tuple, *, call: Call) -
 def _primitive(name: str, jvp: Callable) -> Primitive:
     primitive = Primitive(name)
     primitive.multiple_results = True
-    primitive.def_impl(lambda *arguments, call: _applied(call, *arguments))
+    primitive.def_impl(lambda *arguments, call: _apply(call, *arguments))
     primitive.def_abstract_eval(
         lambda *avals, call: [jax.core.ShapedArray(shape, avals[-1].dtype) for shape in call.shapes(*avals)]
     )

@@ -14,7 +14,7 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.operations import IN_JAX
 
 
-def lowered(graph: Graph, outputs: list[int]) -> Callable[[Mapping[int, Array]], list[Array]]:
+def lower(graph: Graph, outputs: list[int]) -> Callable[[Mapping[int, Array]], list[Array]]:
     """A function from input node -> JAX value to the values of `outputs`; values of any one shape (lanes)."""
 
     def evaluate(inputs: Mapping[int, Array]) -> list[Array]:
@@ -78,7 +78,7 @@ def constants(
     fixed = frontier(graph, outputs, dependent(graph, outputs, variables))
     if not fixed:
         return Packed((), jnp.zeros(0))
-    return Packed(tuple(fixed), jnp.stack(lowered(graph, fixed)(dict(zip(parameters, values, strict=True)))))
+    return Packed(tuple(fixed), jnp.stack(lower(graph, fixed)(dict(zip(parameters, values, strict=True)))))
 
 
 def one_kernel(function: Callable) -> Callable:
@@ -95,11 +95,11 @@ def one_kernel(function: Callable) -> Callable:
 
     inner = jax.jit(function)
 
-    def marked(*arguments: Array) -> PyTree:
+    def small_call(*arguments: Array) -> PyTree:
         with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
             return inner(*arguments)
 
-    return marked
+    return small_call
 
 
 @cache

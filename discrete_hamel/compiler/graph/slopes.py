@@ -7,7 +7,7 @@ from discrete_hamel.compiler.graph.lowering import dependent
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 
 
-def pushed(graph: Graph, outputs: list[int], tangents: Mapping[int, int]) -> list[int]:
+def push(graph: Graph, outputs: list[int], tangents: Mapping[int, int]) -> list[int]:
     """The tangents of outputs, from those of variables."""
     known = dict(tangents)
     zero = graph.const(0.0)
@@ -19,7 +19,7 @@ def pushed(graph: Graph, outputs: list[int], tangents: Mapping[int, int]) -> lis
     return [known.get(o, zero) for o in outputs]
 
 
-def pulled(graph: Graph, outputs: list[int], cotangents: list[int], variables: list[int]) -> list[int]:
+def pull(graph: Graph, outputs: list[int], cotangents: list[int], variables: list[int]) -> list[int]:
     """The cotangents of variables, from those of outputs."""
     varying = dependent(graph, outputs, variables)
     terms: dict[int, list[int]] = {}

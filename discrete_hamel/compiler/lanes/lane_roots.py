@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from discrete_hamel.compiler.step.pieces import over_lanes, piece, spread
+from discrete_hamel.compiler.step.pieces import broadcast, over_lanes, piece
 from discrete_hamel.compiler.step.roots import Root, Values
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, SMALL, finished, sane, squared_size
 
@@ -83,13 +83,13 @@ def _going(stand: Array) -> Array:
 def newton(root: Root, known: Values, everything: Lanes, active: Array) -> tuple[Lanes, Array]:
     """`Root.__call__` for lanes: z, and how each lane's iteration ended; only lanes marked active make any."""
     lanes, graph = active.shape[0], root.graph
-    everything = [spread(x, lanes) for x in everything]
+    everything = [broadcast(x, lanes) for x in everything]
     guess, total = [everything[i] for i in root.places], _total(everything)
     weights = [_weight(g, total) for g in guess]
     fixed = dict(zip(root.fixed, over_lanes(graph, root.fixed, known), strict=True))
     early, late = (piece(partial(f, negligible=root.negligible)) for f in (_stand_early, _stand))
 
-    def ended(stand: Array, correction: Lanes, count: Array) -> Array:
+    def judge(stand: Array, correction: Lanes, count: Array) -> Array:
         given = stand, correction, weights
         return lax.cond(
             count == 1,
@@ -100,9 +100,9 @@ def newton(root: Root, known: Values, everything: Lanes, active: Array) -> tuple
     def iterate(carry: tuple) -> tuple:
         z, stand, k = carry
         correction = over_lanes(graph, root.correction, {**fixed, **dict(zip(root.unknowns, z, strict=True))})
-        correction = [spread(c, lanes) for c in correction]
+        correction = [broadcast(c, lanes) for c in correction]
         moved = tuple(_moved(stand, a, c) for a, c in zip(z, correction, strict=True))
-        return moved, ended(stand, correction, k + 1), k + 1
+        return moved, judge(stand, correction, k + 1), k + 1
 
     def unfinished(carry: tuple) -> Array:
         _, stand, k = carry

@@ -18,7 +18,7 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier, one_kernel
 from discrete_hamel.compiler.lanes.lane_roots import STRANDED, Lanes, newton
 from discrete_hamel.compiler.native.lanes import LaneRun
-from discrete_hamel.compiler.step.pieces import over_lanes, piece, spread
+from discrete_hamel.compiler.step.pieces import broadcast, over_lanes, piece
 from discrete_hamel.compiler.step.roots import Root, Values
 from discrete_hamel.compiler.step.rounding import allowed
 from discrete_hamel.compiler.step.stepper import Stepper
@@ -57,7 +57,7 @@ class Bundle:
         self.native: LaneRun | None = None  # its machine code, where there is some
         self.width = len(stepper.node_velocity.q) + len(stepper.node_velocity.p) + stepper.n
 
-    def prepared(self, parameters: Lanes) -> dict[int, Array]:
+    def prepare(self, parameters: Lanes) -> dict[int, Array]:
         """What depends on the parameters only."""
         stepper, graph = self.stepper, self.stepper.graph
         known = dict(zip(stepper.parameters, parameters, strict=False))  # without the lengths of composed steps
@@ -74,11 +74,11 @@ class Bundle:
         known = {**fixed, **dict(zip(stepper.state, state, strict=True))}
         z, stand = newton(stepper.root, known, over_lanes(graph, stepper.guess, known), active)
         known = _with_formulas(stepper.root, {**known, **dict(zip(stepper.root.unknowns, z, strict=True))})
-        after = [spread(x, len(stand)) for x in over_lanes(graph, stepper.after, known)]
+        after = [broadcast(x, len(stand)) for x in over_lanes(graph, stepper.after, known)]
         good = reduce(_trusted, over_lanes(graph, stepper.guards, known), _good(active, stand))
         solved = piece(partial(_allowed, negligible=stepper.root.negligible))
         for residual, size in zip(*(over_lanes(graph, o, known) for o in (stepper.left, stepper.terms)), strict=True):
-            good = solved(good, spread(residual, len(stand)), spread(size, len(stand)))
+            good = solved(good, broadcast(residual, len(stand)), broadcast(size, len(stand)))
         return after, good, stand
 
     def velocity(self, parameters: Lanes, q: Lanes, p: Lanes, free: Lanes, active: Array) -> tuple[Lanes, Array]:
@@ -88,7 +88,7 @@ class Bundle:
         known |= dict(zip([*node.q, *node.p], [*q, *p], strict=True))
         z, stand = newton(root, known, free, active)
         known = _with_formulas(root, {**known, **dict(zip(root.unknowns, z, strict=True))})
-        whole = [spread(x, len(stand)) for x in over_lanes(node.graph, node.whole, known)]
+        whole = [broadcast(x, len(stand)) for x in over_lanes(node.graph, node.whole, known)]
         good = reduce(_trusted, over_lanes(node.graph, node.guards, known), _good(active, stand))
         return whole, _finite(good, whole)
 
@@ -108,7 +108,7 @@ def _block(
     lanes = begin.shape[1]
     numbers, different = iter(common), iter(own)
     parameters = [next(different) if varies else next(numbers) for varies in bundle.varying]
-    fixed = bundle.prepared(parameters)
+    fixed = bundle.prepare(parameters)
     places = bundle.places
 
     def part(length: Values, carry: tuple) -> tuple:
@@ -164,7 +164,7 @@ def _options() -> dict[str, bool | int | str]:
 
 
 @cache
-def _compiled() -> Callable:
+def _compile() -> Callable:
     return partial(jax.jit, static_argnums=(0, 1), compiler_options=_options())(_blocks)
 
 
@@ -188,7 +188,7 @@ def advance(
         parameters = [next(different) if varies else np.broadcast_to(next(numbers), lanes) for varies in bundle.varying]
         rows = np.asarray(parameters).reshape(len(parameters), *lanes)
         return bundle.native(rows, np.asarray(begin), np.asarray(active), int(nodes), int(every), bundle.width)
-    return _compiled()(bundle, capacity, common, nodes, every, own, begin, active)
+    return _compile()(bundle, capacity, common, nodes, every, own, begin, active)
 
 
 def _blocks(bundle: Bundle, capacity: int, common: Lanes, nodes: Array, every: Array, *lanes: Array) -> tuple:

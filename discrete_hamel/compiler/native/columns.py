@@ -13,7 +13,7 @@ from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.lanes import width
 from discrete_hamel.compiler.native.module import Counter, module
 from discrete_hamel.compiler.native.object_code import fused, machine_code
-from discrete_hamel.compiler.native.sections import Memory, Section, loaded
+from discrete_hamel.compiler.native.sections import Memory, Section, load
 
 
 class NativeColumns:
@@ -67,7 +67,7 @@ class NativeColumns:
                 code.store(value, "%memory", memory.place(graph, node))
         self.row.call(code)
         for i, node in enumerate(self.outputs):
-            value = loaded(code, memory, graph, node)
+            value = load(code, memory, graph, node)
             place = _at(code, "%result", code(f"add i64 {code(f'mul i64 {total}, {i}')}, {first}"))
             code.do(f"store {kind.double} {value}, ptr {place}, align 8")
         at.set(code(f"add i64 {first}, {self.width}"))

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.compiler.native.object_code import Library, machine_code, named
+from discrete_hamel.compiler.native.object_code import Library, digest_of, machine_code
 
 Shape = tuple[int, ...]
 _registered: dict[str, Library] = {}
@@ -68,7 +68,7 @@ class Foreign:
     def __init__(self, text: str, operations: int, arguments: int, results: int) -> None:
         whole = text + handler(arguments, results)
         self.arguments, self.results = arguments, results
-        self.name = f"discrete_hamel_{named(whole, operations)}"
+        self.name = f"discrete_hamel_{digest_of(whole, operations)}"
         if self.name not in _registered:
             library = machine_code(whole, operations)
             capsule = ctypes.pythonapi.PyCapsule_New

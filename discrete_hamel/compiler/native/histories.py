@@ -4,10 +4,10 @@ from jax import Array
 
 from discrete_hamel.compiler.native.ffi import Foreign
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.module import Counter, arguments, counts, filled, module
+from discrete_hamel.compiler.native.module import Counter, arguments, counts, fill, module
 from discrete_hamel.compiler.native.object_code import fused
-from discrete_hamel.compiler.native.sections import Memory, loaded
-from discrete_hamel.compiler.native.solve import Solve, copied
+from discrete_hamel.compiler.native.sections import Memory, load
+from discrete_hamel.compiler.native.solve import Solve, copy_values
 from discrete_hamel.compiler.step.linearised import Linearised
 from discrete_hamel.compiler.step.stepper import Stepper
 
@@ -47,7 +47,7 @@ class Steps:
         code.do(f"%at = mul i64 {row.value}, {self.size}")
         for k, node in enumerate(stepper.state):
             place = code(f"add i64 %at, {k}")
-            code.store(loaded(code, memory, graph, node), "%befores", place)
+            code.store(load(code, memory, graph, node), "%befores", place)
         code.do("br label %step")
         code.lines.append("step:")
         for node in stepper.changing_length:
@@ -55,15 +55,15 @@ class Steps:
         solve.call(code, "%count")
         made, before = code("load i64, ptr %count"), most.value
         most.set(code(f"select i1 {code(f'icmp sgt i64 {made}, {before}')}, i64 {made}, i64 {before}"))
-        good = code(f"fcmp une double {loaded(code, memory, graph, solve.good)}, {number(0.0)}")
+        good = code(f"fcmp une double {load(code, memory, graph, solve.good)}, {number(0.0)}")
         code.do(f"br i1 {good}, label %written, label %lost")
         code.lines.append("written:")
-        values = [loaded(code, memory, graph, i) for i in solve.outputs]
+        values = [load(code, memory, graph, i) for i in solve.outputs]
         start = code.at("%rows", code(f"mul i64 {row.value}, {self.width}"))
         for k, value in enumerate(values):
             code.store(value, start, k)
         code.store(code(f"sitofp i64 {most.value} to double"), start, self.width - 1)
-        copied(code, memory, graph, solve.outputs[: self.size], stepper.state)
+        copy_values(code, memory, graph, solve.outputs[: self.size], stepper.state)
         done.set(code(f"add i64 {done.value}, 1"))
         part.next("%parts")
         code.do(f"%same = mul i64 {whole.value}, %parts")
@@ -82,7 +82,7 @@ class Steps:
         ends = ((self.width, "rows", "%total"), (self.size, "befores", code("select i1 %keeps, i64 %total, i64 0")))
         for width, name, end in ends:
             begin, until = code(f"mul i64 {first}, {width}"), code(f"mul i64 {end}, {width}")
-            filled(code, f"%{name}", begin, until, NOT_A_NUMBER, f"fill_{name}")
+            fill(code, f"%{name}", begin, until, NOT_A_NUMBER, f"fill_{name}")
         code.do("br label %over")
         code.lines.append("over:")
         code.store(code(f"sitofp i64 {done.value} to double"), "%done", 0)

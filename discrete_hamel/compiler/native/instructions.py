@@ -56,7 +56,7 @@ class Kind(NamedTuple):
     def intrinsic(self, name: str) -> str:
         return f"@llvm.{name}.{'' if self.lanes == 1 else f'v{self.lanes}'}f64"
 
-    def declared(self) -> str:
+    def declarations(self) -> str:
         """What code of this kind may call."""
         one, unary = self.double, (*INTRINSICS.values(), "fma")
         lines = [f"declare {one} {self.intrinsic(f)}({', '.join([one] * (3 if f == 'fma' else 1))})\n" for f in unary]

@@ -14,8 +14,8 @@ from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.module import FEW, MOST_PLACES
 from discrete_hamel.compiler.native.object_code import INLINED, fused, machine_code, processor
-from discrete_hamel.compiler.native.sections import Memory, loaded
-from discrete_hamel.compiler.native.solve import Solve, copied, some
+from discrete_hamel.compiler.native.sections import Memory, load
+from discrete_hamel.compiler.native.solve import Solve, copy_values, some
 from discrete_hamel.compiler.step.stepper import Stepper
 
 POINTERS = ("numbers", "begin", "active", "counts", "rows", "final", "done", "steps", "most")
@@ -53,7 +53,7 @@ class LaneRun:
         functions = [circular(kind, operations <= FEW), *(s.text(operations <= INLINED) for s in sections)]
         arguments = ", ".join(f"ptr noalias %{name}" for name in POINTERS)
         run = f"define void @run({arguments}) nounwind {{\nentry:\n" + "\n".join(self._run(Code(kind)).lines) + "\n}\n"
-        text = kind.declared() + "".join(functions) + run + METADATA
+        text = kind.declarations() + "".join(functions) + run + METADATA
         self.library = machine_code(text, operations)
         self.function = FUNCTION(self.library.address("run"))
 
@@ -90,7 +90,7 @@ class LaneRun:
         self._arrive(code)
         code.lines.append("written:")
         for k, place in enumerate(stepper.state):
-            self._put(code, "final", str(k), loaded(code, memory, graph, place))
+            self._put(code, "final", str(k), load(code, memory, graph, place))
         for name, place in (("done", self.made), ("steps", self.steps), ("most", self.most)):
             self._put(code, name, "0", code.load("%memory", place))
         self._count(code, "lane", self.width)
@@ -104,7 +104,7 @@ class LaneRun:
         stepper, memory, graph = self.stepper, self.memory, self.stepper.graph
         code.lines.append("begun:")
         for k, place in enumerate(stepper.state):
-            code.store(loaded(code, memory, graph, place), "%memory", self.kept + k)
+            code.store(load(code, memory, graph, place), "%memory", self.kept + k)
         code.do("store i64 0, ptr %part")
         code.do("br label %parted")
         code.lines.append("parted:")
@@ -115,13 +115,13 @@ class LaneRun:
         most, count = code.load("%memory", self.most), code.load("%memory", self.count)
         code.store(code.select(code.compare("ogt", count, most), count, most), "%memory", self.most)
         alive = self._survive(code, self.step, self.step.outputs)
-        copied(code, memory, graph, self.step.outputs, stepper.state)
+        copy_values(code, memory, graph, self.step.outputs, stepper.state)
         self._count(code, "part", 1)
         more = code(f"icmp slt i64 {code('load i64, ptr %part')}, %parts")
         code.do(f"br i1 {code(f'and i1 {more}, {some(code, alive)}')}, label %parted, label %stepped")
         code.lines.append("stepped:")
         for k, place in enumerate(stepper.state):
-            new, old = loaded(code, memory, graph, place), code.load("%memory", self.kept + k)
+            new, old = load(code, memory, graph, place), code.load("%memory", self.kept + k)
             code.store(code.select(alive, new, old), "%memory", memory.place(graph, place))
         self._more(code, self.steps)
         self._count(code, "inside", 1)
@@ -131,16 +131,16 @@ class LaneRun:
         """A node's numbers, of the lanes to whose momentum a velocity belongs."""
         stepper, memory, graph, node = self.stepper, self.memory, self.stepper.graph, self.stepper.node_velocity
         code.lines.append("arrived:")
-        state = [loaded(code, memory, graph, i) for i in stepper.state]
+        state = [load(code, memory, graph, i) for i in stepper.state]
         q, p, free = ([state[k] for k in place] for place in stepper.node_places())
         for values, places in ((q, node.q), (p, node.p), (free, node.free)):
             for value, place in zip(values, places, strict=True):
                 code.store(value, "%memory", memory.place(node.graph, place))
         self.node.call_lanes(code, code.load("%memory", self.alive), self.count)
         self._survive(code, self.node, self.node.outputs)
-        state = [loaded(code, memory, graph, i) for i in stepper.state]
+        state = [load(code, memory, graph, i) for i in stepper.state]
         q, p, _ = ([state[k] for k in place] for place in stepper.node_places())
-        row = [*q, *p, *(loaded(code, memory, node.graph, i) for i in self.node.outputs)]
+        row = [*q, *p, *(load(code, memory, node.graph, i) for i in self.node.outputs)]
         first = code(f"mul i64 {code('load i64, ptr %node')}, {len(row)}")
         for k, value in enumerate(row):
             self._put(code, "rows", code(f"add i64 {first}, {k}"), value)
@@ -153,10 +153,10 @@ class LaneRun:
         kind, memory = self.kind, self.memory
         zero, one = kind.number(0.0), kind.number(1.0)
         alive = code.compare("une", code.load("%memory", self.alive), zero)
-        good = code.compare("une", loaded(code, memory, solve.graph, solve.good), zero)
+        good = code.compare("une", load(code, memory, solve.graph, solve.good), zero)
         nothing = zero
         for node in outputs:  # x - x is 0 for what is finite
-            value = loaded(code, memory, solve.graph, node)
+            value = load(code, memory, solve.graph, node)
             nothing = code(f"fadd {kind.double} {nothing}, {code(f'fsub {kind.double} {value}, {value}')}")
         finite = code.compare("oeq", nothing, zero)
         bits = kind.of("i1")

@@ -25,7 +25,7 @@ def module(code: Code, memory: Memory, sections: Sequence[Section], pointers: Se
     arguments = ", ".join(f"ptr noalias %{name}" for name in pointers)
     body = f"  %memory = alloca [{max(memory.size, 1)} x {code.kind.double}], align 64\n" + "\n".join(code.lines)
     run = f"define void @run({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
-    return code.kind.declared() + "".join(functions) + run + METADATA, operations
+    return code.kind.declarations() + "".join(functions) + run + METADATA, operations
 
 
 class Counter:
@@ -53,7 +53,7 @@ def counts(code: Code, names: Sequence[str]) -> None:
         code.do(f"%{name} = load i64, ptr {code(f'getelementptr inbounds i64, ptr %counts, i64 {k}')}")
 
 
-def filled(code: Code, name: str, first: str, end: str, value: str, label: str) -> None:
+def fill(code: Code, name: str, first: str, end: str, value: str, label: str) -> None:
     """Part of an array filled with a number."""
     at = Counter(code, first)
     code.do(f"br label %{label}")

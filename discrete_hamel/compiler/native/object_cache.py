@@ -44,7 +44,7 @@ def digest(*parts: str) -> str:
     return whole.hexdigest()
 
 
-def kept(name: str) -> bytes | None:
+def read(name: str) -> bytes | None:
     """The object code kept under a digest, if it is there and whole."""
     place = folder()
     if place is None:

@@ -68,7 +68,7 @@ def level_for(operations: int) -> int:
     return 1 if operations <= MANY else 0
 
 
-def named(text: str, operations: int) -> str:
+def digest_of(text: str, operations: int) -> str:
     """The digest of all that machine code is made from."""
     import llvmlite
 
@@ -78,15 +78,15 @@ def named(text: str, operations: int) -> str:
 
 def machine_code(text: str, operations: int) -> "Library":
     """The functions of a module of so many operations, made anew or as they were kept on disk."""
-    name = named(text, operations)
-    code = object_cache.kept(name)
+    name = digest_of(text, operations)
+    code = object_cache.read(name)
     if code is None:
-        code = assembled(text, level_for(operations), operations <= INLINED)
+        code = assemble(text, level_for(operations), operations <= INLINED)
         object_cache.keep(name, code)
     return Library(code)
 
 
-def assembled(text: str, level: int, inlined: bool = True) -> bytes:
+def assemble(text: str, level: int, inlined: bool = True) -> bytes:
     """The object code of a module.
 
     What is one function has its memory turned into registers; of the others LLVM's passes over instructions find

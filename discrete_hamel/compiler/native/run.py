@@ -7,8 +7,8 @@ from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import FEW, MOST_PLACES
 from discrete_hamel.compiler.native.object_code import INLINED
-from discrete_hamel.compiler.native.sections import Memory, loaded
-from discrete_hamel.compiler.native.solve import Solve, copied
+from discrete_hamel.compiler.native.sections import Memory, load
+from discrete_hamel.compiler.native.solve import Solve, copy_values
 from discrete_hamel.compiler.step.stepper import Stepper
 
 POINTERS = ("numbers", "lengths", "begin", "counts", "q", "p", "xi", "mid", "residual", "iterations", "final", "ended")
@@ -50,7 +50,7 @@ class Run:
         """The module."""
         sections = [s.text(self.inlined) for solve in (self.step, self.node) for s in solve.sections]
         functions = [circular(self.kind, self.operations <= FEW), *sections, self._run()]
-        return self.kind.declared() + "".join(functions) + METADATA
+        return self.kind.declarations() + "".join(functions) + METADATA
 
     def _run(self) -> str:
         code = Code(self.kind)
@@ -99,7 +99,7 @@ class Run:
         code.do(f"store i64 {inside}, ptr %inside")
         code.do(f"br i1 {code(f'icmp slt i64 {inside}, %every')}, label %next, label %saved")
         code.lines.append("saved:")
-        self._saved(code)
+        self._save(code)
         code.do("br label %next")
 
     def _one(self, code: Code, then: str) -> None:
@@ -109,8 +109,8 @@ class Run:
         count, most = code("load i64, ptr %count"), code("load i64, ptr %most")
         larger = code(f"icmp sgt i64 {count}, {most}")
         code.do(f"store i64 {code(f'select i1 {larger}, i64 {count}, i64 {most}')}, ptr %most")
-        copied(code, memory, graph, self.after, stepper.state)
-        good = code(f"fcmp une double {loaded(code, memory, graph, self.step.good)}, {number(0.0)}")
+        copy_values(code, memory, graph, self.after, stepper.state)
+        good = code(f"fcmp une double {load(code, memory, graph, self.step.good)}, {number(0.0)}")
         code.do(f"br i1 {good}, label %{then}, label %lost")
 
     def _parts(self, code: Code) -> None:
@@ -133,36 +133,36 @@ class Run:
         )
         for k, node in enumerate(self.mid):
             before = code.load("%memory", self.mean + k)
-            code.store(code.fma(share, loaded(code, memory, graph, node), before), "%memory", self.mean + k)
-        norm, largest = loaded(code, memory, graph, self.norm), code.load("%memory", self.largest)
+            code.store(code.fma(share, load(code, memory, graph, node), before), "%memory", self.mean + k)
+        norm, largest = load(code, memory, graph, self.norm), code.load("%memory", self.largest)
         larger = code(f"fcmp ugt double {norm}, {largest}")
         code.store(code(f"select i1 {larger}, double {norm}, double {largest}"), "%memory", self.largest)
         after = code(f"add i64 {part}, 1")
         code.do(f"store i64 {after}, ptr %part")
         code.do(f"br i1 {code(f'icmp slt i64 {after}, %parts')}, label %parted, label %kept")
 
-    def _saved(self, code: Code) -> None:
+    def _save(self, code: Code) -> None:
         """What is kept of an interval, if a velocity belongs to its last momentum."""
         stepper, memory, graph, node = self.stepper, self.memory, self.stepper.graph, self.stepper.node_velocity
-        state = [loaded(code, memory, graph, i) for i in stepper.state]
+        state = [load(code, memory, graph, i) for i in stepper.state]
         q, p, free = ([state[k] for k in place] for place in stepper.node_places())
         for values, places in ((q, node.q), (p, node.p), (free, node.free)):
             for value, place in zip(values, places, strict=True):
                 code.store(value, "%memory", memory.place(node.graph, place))
         self.node.call(code, "%count")
-        good = code(f"fcmp une double {loaded(code, memory, node.graph, self.node.good)}, {number(0.0)}")
+        good = code(f"fcmp une double {load(code, memory, node.graph, self.node.good)}, {number(0.0)}")
         code.do(f"br i1 {good}, label %written, label %lost")
         code.lines.append("written:")
         k = code("load i64, ptr %whole")
-        state = [loaded(code, memory, graph, i) for i in stepper.state]
+        state = [load(code, memory, graph, i) for i in stepper.state]
         q, p, _ = ([state[k] for k in place] for place in stepper.node_places())
         composed, n = stepper.composed, stepper.n
         mid = [
-            code.load("%memory", self.mean + i) if composed else loaded(code, memory, graph, self.mid[i])
+            code.load("%memory", self.mean + i) if composed else load(code, memory, graph, self.mid[i])
             for i in range(n)
         ]
-        norm = code.load("%memory", self.largest) if composed else loaded(code, memory, graph, self.norm)
-        xi = [loaded(code, memory, node.graph, i) for i in self.node.outputs]
+        norm = code.load("%memory", self.largest) if composed else load(code, memory, graph, self.norm)
+        xi = [load(code, memory, node.graph, i) for i in self.node.outputs]
         for name, values in (("q", q), ("p", p), ("xi", xi), ("mid", mid), ("residual", [norm])):
             _row(code, name, k, values)
         for i, value in enumerate(state):

@@ -86,7 +86,7 @@ class Section:
             code.do(f"call void @{self.name}_{k}(ptr %memory)")
 
 
-def loaded(code: Code, memory: Memory, graph: Graph, node: int) -> str:
+def load(code: Code, memory: Memory, graph: Graph, node: int) -> str:
     """A node's value from memory, or the number that it is."""
     value = graph.value(node)
     return code.kind.number(value) if value is not None else code.load("%memory", memory.place(graph, node))

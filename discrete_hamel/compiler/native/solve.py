@@ -8,7 +8,7 @@ import numpy as np
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.sections import Memory, Section, loaded
+from discrete_hamel.compiler.native.sections import Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.near_angles import Angle, near
 from discrete_hamel.compiler.step.roots import SHRUNK, Root
@@ -48,7 +48,7 @@ class Solve:
         self.kept |= {} if root.linear else {self.done: self.ended}
         count = len(outputs)
         whole = [*outputs, *guards, *(node for pair in left for node in pair)]
-        turned, trusted = self._turned(whole, angles)
+        turned, trusted = self._turn(whole, angles)
         self.outputs = outputs = turned[:count]
         positive, rows = [*turned[count : count + len(guards)], *trusted], turned[count + len(guards) :]
         checks = [graph.binary("gt", g, graph.const(0.0)) for g in positive]
@@ -130,7 +130,7 @@ class Solve:
     def _allowed(self, row: int, size: int) -> int:
         return self._node(lambda a, b: allowed(a, b, self.root.negligible), row, size).item()
 
-    def _turned(self, outputs: list[int], angles: Sequence[Angle]) -> tuple[list[int], list[int]]:
+    def _turn(self, outputs: list[int], angles: Sequence[Angle]) -> tuple[list[int], list[int]]:
         """The outputs with sines and cosines as in `near_angles`, and what has to be positive for that to hold."""
         graph, replaced, trusted = self.graph, {}, []
         for seen, (here, sine, cosine) in angles:
@@ -150,7 +150,7 @@ class Solve:
         graph, memory, z = self.graph, self.memory, self.root.unknowns
         assert code.kind.lanes == 1
         self.begin.call(code)
-        copied(code, memory, graph, self.guess, z)
+        copy_values(code, memory, graph, self.guess, z)
         code.do(f"store i64 {int(self.root.linear)}, ptr {count}")
         if not self.root.linear:
             code.store(number(float("nan")), "%memory", memory.place(graph, self.before))
@@ -162,16 +162,16 @@ class Solve:
             code.do(f"br i1 {first}, label %{self.name}_measure, label %{self.name}_judge")
             code.lines.append(f"{self.name}_measure:")
             self.measure.call(code)
-            copied(code, memory, graph, self.measures, self.measured)
+            copy_values(code, memory, graph, self.measures, self.measured)
             code.do(f"br label %{self.name}_judge")
             code.lines.append(f"{self.name}_judge:")
             self.judge.call(code)
-        copied(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
+        copy_values(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
         if not self.root.linear:
-            copied(code, memory, graph, [self.new], [self.before])
+            copy_values(code, memory, graph, [self.new], [self.before])
             made = code(f"add i64 {code(f'load i64, ptr {count}')}, 1")
             code.do(f"store i64 {made}, ptr {count}")
-            over = code(f"fcmp une double {loaded(code, memory, graph, self.ended)}, {number(0.0)}")
+            over = code(f"fcmp une double {load(code, memory, graph, self.ended)}, {number(0.0)}")
             many = code(f"icmp sge i64 {made}, {MAX_ITERATIONS}")
             code.do(f"br i1 {code(f'or i1 {over}, {many}')}, label %{self.name}_found, label %{self.name}_iterate")
             code.lines.append(f"{self.name}_found:")
@@ -182,7 +182,7 @@ class Solve:
         for (unknown, formula), stage in zip([*reversed(self.root.formulas), (None, None)], self.stages, strict=True):
             stage.call(code)
             if unknown is not None and formula is not None:
-                copied(code, self.memory, self.graph, [formula], [unknown])
+                copy_values(code, self.memory, self.graph, [formula], [unknown])
 
     def call_lanes(self, code: Code, active: str, count: int) -> None:
         """The same side by side: only lanes marked `active` make iterations, each until it has converged, so that none
@@ -191,10 +191,10 @@ class Solve:
         graph, memory, z, kind = self.graph, self.memory, self.root.unknowns, code.kind
         zero, one = kind.number(0.0), kind.number(1.0)
         self.begin.call(code)
-        copied(code, memory, graph, self.guess, z)
+        copy_values(code, memory, graph, self.guess, z)
         if self.root.linear:
             self.correct.call(code)
-            copied(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
+            copy_values(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
             code.store(one, "%memory", count)
             self._finish(code)
             return
@@ -210,16 +210,16 @@ class Solve:
         code.do(f"br i1 {first}, label %{self.name}_measure, label %{self.name}_judge")
         code.lines.append(f"{self.name}_measure:")
         self.measure.call(code)
-        copied(code, memory, graph, self.measures, self.measured)
+        copy_values(code, memory, graph, self.measures, self.measured)
         code.do(f"br label %{self.name}_judge")
         code.lines.append(f"{self.name}_judge:")
         self.judge.call(code)
-        going = code.compare("oeq", loaded(code, memory, graph, self.ended), zero)
+        going = code.compare("oeq", load(code, memory, graph, self.ended), zero)
         made = code.load("%memory", count)
         code.store(code.select(going, code(f"fadd {kind.double} {made}, {one}"), made), "%memory", count)
         sources, places = [*self.moved, self.new, *self.kept], [*z, self.before, *self.kept.values()]
-        copied(code, memory, graph, sources, places, going)
-        left = code.compare("oeq", loaded(code, memory, graph, self.ended), zero)
+        copy_values(code, memory, graph, sources, places, going)
+        left = code.compare("oeq", load(code, memory, graph, self.ended), zero)
         more = code(f"add i64 {past}, 1")
         code.do(f"store i64 {more}, ptr %{self.name}_round")
         few = code(f"icmp slt i64 {more}, {MAX_ITERATIONS}")
@@ -235,13 +235,13 @@ def some(code: Code, truths: str) -> str:
     return code(f"icmp ne i{lanes} {code(f'bitcast <{lanes} x i1> {truths} to i{lanes}')}, 0")
 
 
-def copied(
+def copy_values(
     code: Code, memory: Memory, graph: Graph, sources: Sequence[int], places: Sequence[int], where: str | None = None
 ) -> None:
     """The values of nodes at the places of others, all read before any is written; of lanes only `where` is true."""
-    values = [loaded(code, memory, graph, node) for node in sources]
+    values = [load(code, memory, graph, node) for node in sources]
     if where is not None:
-        olds = [loaded(code, memory, graph, node) for node in places]
+        olds = [load(code, memory, graph, node) for node in places]
         values = [code.select(where, new, old) for new, old in zip(values, olds, strict=True)]
     for value, node in zip(values, places, strict=True):
         code.store(value, "%memory", memory.place(graph, node))

@@ -9,9 +9,9 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.ffi import Foreign
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.module import Counter, arguments, counts, filled, module
+from discrete_hamel.compiler.native.module import Counter, arguments, counts, fill, module
 from discrete_hamel.compiler.native.object_code import fused
-from discrete_hamel.compiler.native.sections import Memory, Section, loaded
+from discrete_hamel.compiler.native.sections import Memory, Section, load
 from discrete_hamel.compiler.step.linearised import Linearised, Sweep
 from discrete_hamel.compiler.step.stepper import Stepper
 
@@ -92,7 +92,7 @@ class Tangents(Swept):
         self.body.call(code)
         row = code.at("%tangents", code(f"mul i64 {here}, {width}"))
         for i, node in enumerate(sweep.outputs):
-            code.store(loaded(code, memory, graph, node), row, i)
+            code.store(load(code, memory, graph, node), row, i)
         code.store(number(0.0), row, width - 1)
         part.next("%parts")
         k.set(code(f"add i64 {here}, 1"))
@@ -123,8 +123,8 @@ class Cotangents(Swept):
         self.active, stretching = active, len(linearised.length)
         counts(code, ("parts", "total"))
         self.enter()
-        filled(code, "%ends", "0", str(active + self.size), number(0.0), "zero_ends")
-        filled(code, "%stretched", "0", "%total", number(0.0), "zero_stretched")
+        fill(code, "%ends", "0", str(active + self.size), number(0.0), "zero_ends")
+        fill(code, "%stretched", "0", "%total", number(0.0), "zero_stretched")
         done = code.load("%done", 0)
         limit = code("sitofp i64 %total to double")
         within = [code(f"fcmp oge double {done}, {number(0.0)}"), code(f"fcmp ole double {done}, {limit}")]
@@ -144,7 +144,7 @@ class Cotangents(Swept):
                 weight = code(f"fadd double {weight}, {code.load('%ends', active + i)}")
             code.store(weight, "%memory", memory.place(graph, node))
         self.body.call(code)
-        new = [loaded(code, memory, graph, node) for node in sweep.outputs]
+        new = [load(code, memory, graph, node) for node in sweep.outputs]
         for i in range(active):
             code.store(code(f"fadd double {code.load('%ends', i)}, {new[i]}"), "%ends", i)
         for value in new[active : active + stretching]:

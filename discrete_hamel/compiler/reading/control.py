@@ -11,7 +11,7 @@ from jax.extend.core import ClosedJaxpr
 
 from discrete_hamel.compiler.graph.elimination import factors, solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.reading.rules import Value, as_nodes, elementwise, picked, symbolic
+from discrete_hamel.compiler.reading.rules import Value, as_nodes, elementwise, pick, symbolic
 
 MOST_ROUNDS = 60  # of a loop whose end depends on the state
 Trace = Callable[[Graph, ClosedJaxpr, list[Value]], list[Value]]
@@ -31,7 +31,7 @@ def cond(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value
     if not symbolic(which):
         return trace(graph, branches[int(np.clip(which, 0, len(branches) - 1))], operands)
     results = [[as_nodes(graph, a) for a in trace(graph, branch, operands)] for branch in branches]
-    return [elementwise(lambda *of: picked(graph, which.item(), of), *cases) for cases in zip(*results, strict=True)]
+    return [elementwise(lambda *of: pick(graph, which.item(), of), *cases) for cases in zip(*results, strict=True)]
 
 
 def scan(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
@@ -77,14 +77,14 @@ def while_loop(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list
         if not graph.samples[past] and most == MOST_ROUNDS:
             most = min(MOST_ROUNDS, 2 * rounds + 4)
         if rounds >= most:
-            return [_ended(graph, past, a) if symbolic(a) else a for a in carry]
+            return [_loop_result(graph, past, a) if symbolic(a) else a for a in carry]
         after = trace(graph, p["body_jaxpr"], [*for_run, *carry])
         pairs = ((as_nodes(graph, new), as_nodes(graph, old)) for new, old in zip(after, carry, strict=True))
         carry = [elementwise(partial(graph.select, past), new, old) for new, old in pairs]
         rounds += 1
 
 
-def _ended(graph: Graph, going: int, carry: Value) -> Value:
+def _loop_result(graph: Graph, going: int, carry: Value) -> Value:
     """What a loop leaves, to be trusted where it was not `going` on."""
     over = graph.sub(graph.const(0.5), going)
     for node in carry.ravel():

@@ -18,7 +18,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.reading.movements import BY_NUMPY
-from discrete_hamel.compiler.reading.windows import gather, scattered
+from discrete_hamel.compiler.reading.windows import gather, scatter_places
 
 MANY = 4000  # numbers of the arguments, from which on XLA's loops are worth compiling
 OFTEN = 40  # calls, after which what takes NumPy some ten milliseconds is worth a second of compiling
@@ -64,16 +64,16 @@ def _cumulative(reduce: Callable) -> Callable:
     return rule
 
 
-def _gathered(p: dict, a: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def _gather(p: dict, a: np.ndarray, indices: np.ndarray) -> np.ndarray:
     filling = p.get("fill_value")
     nothing = np.nan if np.issubdtype(a.dtype, np.inexact) else 0
     return gather(p, a, indices, nothing if filling is None else filling)
 
 
-def _scattered(combine: Callable) -> Callable:
+def _scatter(combine: Callable) -> Callable:
     def rule(p: dict, a: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         result = a.copy()
-        for place, update in scattered(p, a.shape, indices, updates):
+        for place, update in scatter_places(p, a.shape, indices, updates):
             result[place] = combine(result[place], update)
         return result
 
@@ -112,12 +112,10 @@ def _triangular(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if p["unit_diagonal"]:
         a[..., range(a.shape[-1]), range(a.shape[-1])] = 1
     a = np.swapaxes(a, -1, -2) if p["transpose_a"] else a
-    return (
-        solved(a, b) if p["left_side"] else np.swapaxes(solved(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)), -1, -2)
-    )
+    return solve(a, b) if p["left_side"] else np.swapaxes(solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)), -1, -2)
 
 
-def solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """A^-1 b, no numbers where A is singular."""
     try:
         return np.linalg.solve(a, b)
@@ -154,16 +152,16 @@ TABLE: dict[str, Callable] = {
     "reduce_or": _along(np.any),
     "cumsum": _cumulative(np.cumsum),
     "cumprod": _cumulative(np.cumprod),
-    "gather": _gathered,
-    "scatter": _scattered(lambda old, new: new),
-    "scatter-add": _scattered(lambda old, new: old + new),
+    "gather": _gather,
+    "scatter": _scatter(lambda old, new: new),
+    "scatter-add": _scatter(lambda old, new: old + new),
     "dynamic_slice": lambda p, a, *starts: a[_window(a.shape, p["slice_sizes"], starts)],
     "dynamic_update_slice": _update,
     "triangular_solve": _triangular,
 }  # fmt: skip
 
 
-def evaluated(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
+def evaluate(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     """The outputs of an equation whose operands are numbers."""
     name, several = equation.primitive.name, equation.primitive.multiple_results
     arrays = [
@@ -191,31 +189,31 @@ def outcome(jaxpr: Jaxpr, consts: Sequence, arguments: list[np.ndarray]) -> list
         return v.val if isinstance(v, Literal) else known[v]
 
     for equation in jaxpr.eqns:
-        step = CONTROL.get(equation.primitive.name, evaluated)
+        step = CONTROL.get(equation.primitive.name, evaluate)
         known.update(zip(equation.outvars, step(equation, [read(v) for v in equation.invars]), strict=True))
     return [read(v) for v in jaxpr.outvars]
 
 
-def _closed(jaxpr: ClosedJaxpr, values: list[np.ndarray]) -> list[np.ndarray]:
+def _run_closed(jaxpr: ClosedJaxpr, values: list[np.ndarray]) -> list[np.ndarray]:
     return outcome(jaxpr.jaxpr, jaxpr.consts, values) if isinstance(jaxpr, ClosedJaxpr) else outcome(jaxpr, (), values)
 
 
 def _call(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     p = equation.params
-    return _closed(p.get("jaxpr") or p.get("call_jaxpr"), values)  # type: ignore[arg-type]
+    return _run_closed(p.get("jaxpr") or p.get("call_jaxpr"), values)  # type: ignore[arg-type]
 
 
 def _cond(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     branches, (which, *operands) = equation.params["branches"], values
-    return _closed(branches[int(np.clip(which, 0, len(branches) - 1))], operands)
+    return _run_closed(branches[int(np.clip(which, 0, len(branches) - 1))], operands)
 
 
 def _while(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     p = equation.params
     ends, runs = p["cond_nconsts"], p["body_nconsts"]
     for_end, for_run, carry = values[:ends], values[ends : ends + runs], values[ends + runs :]
-    while np.any(going := np.asarray(_closed(p["cond_jaxpr"], [*for_end, *carry])[0])):
-        after = _closed(p["body_jaxpr"], [*for_run, *carry])
+    while np.any(going := np.asarray(_run_closed(p["cond_jaxpr"], [*for_end, *carry])[0])):
+        after = _run_closed(p["body_jaxpr"], [*for_run, *carry])
         carry = [_where(going, new, old) for new, old in zip(after, carry, strict=True)] if going.ndim else after
     return carry
 
@@ -232,7 +230,7 @@ def _scan(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     places = range(p["length"])
     rows = []
     for k in reversed(places) if p["reverse"] else places:
-        outputs = _closed(p["jaxpr"], [*consts, *carry, *(np.asarray(s)[k] for s in sequences)])
+        outputs = _run_closed(p["jaxpr"], [*consts, *carry, *(np.asarray(s)[k] for s in sequences)])
         carry = outputs[:moving]
         rows.append(outputs[moving:])
     rows = rows[::-1] if p["reverse"] else rows
@@ -247,10 +245,12 @@ def _linear_solve(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarr
     right = values[sum(lengths) :]
     if len(right) != 1 or np.ndim(right[0]) != 1:
         before = sum(lengths[:2])
-        return _closed(jaxprs.solve, [*values[before : before + lengths.solve], *right])
+        return _run_closed(jaxprs.solve, [*values[before : before + lengths.solve], *right])
     b = np.asarray(right[0])
-    columns = [_closed(jaxprs.matvec, [*values[: lengths.matvec], unit])[0] for unit in np.eye(len(b), dtype=b.dtype)]
-    return [solved(np.array(columns, b.dtype).reshape(len(b), len(b)).T, b)]
+    columns = [
+        _run_closed(jaxprs.matvec, [*values[: lengths.matvec], unit])[0] for unit in np.eye(len(b), dtype=b.dtype)
+    ]
+    return [solve(np.array(columns, b.dtype).reshape(len(b), len(b)).T, b)]
 
 
 CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint")
@@ -263,13 +263,13 @@ CONTROL: dict[str, Callable[[JaxprEqn, list[np.ndarray]], list[np.ndarray]]] = {
 }
 
 
-def interpreted(function: Callable, static: int = 0, most: int = MANY, often: float = inf) -> Callable:
+def interpret(function: Callable, static: int = 0, most: int = MANY, often: float = inf) -> Callable:
     """The function, of pytrees, by NumPy; where JAX traces its arguments, or they are more than `most` numbers, it is
     the function under jit, and so it is from the call on that makes it `often`. So many first arguments are `static`,
     as jit has them.
 
     >>> import jax.numpy as jnp
-    >>> float(interpreted(lambda x: jnp.sum(jnp.sin(x) ** 2))(jnp.array([0.0, np.pi / 2])))
+    >>> float(interpret(lambda x: jnp.sum(jnp.sin(x) ** 2))(jnp.array([0.0, np.pi / 2])))
     1.0
     """
     staged = jax.jit(function, static_argnums=range(static))

@@ -15,7 +15,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.control import CALLS, CONTROL
-from discrete_hamel.compiler.reading.interpreter import evaluated
+from discrete_hamel.compiler.reading.interpreter import evaluate
 from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY, BY_STATE
 from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, RULES, Nodes, Value, as_nodes, symbolic
 
@@ -73,7 +73,7 @@ def apply(graph: Graph, equation: JaxprEqn, values: list[Value], asked: Sequence
         inner = partial(trace, wanted=asked) if name in CALLS else trace
         return CONTROL[name](inner, graph, parameters, values)
     if known:
-        return evaluated(equation, values)
+        return evaluate(equation, values)
     if name in BY_NUMPY:
         result = BY_NUMPY[name](parameters, *(as_nodes(graph, v) for v in values))
         return list(result) if several else [result]

@@ -45,7 +45,7 @@ EXACT: dict[str, Callable] = {
 }
 
 
-def evaluated(equation: JaxprEqn, values: list[Value]) -> list[Value]:
+def evaluate(equation: JaxprEqn, values: list[Value]) -> list[Value]:
     """The outputs of an equation whose operands are numbers."""
     name, several = equation.primitive.name, equation.primitive.multiple_results
     rule = EXACT.get(name) or (None if name in OBJECTS_ONLY else BY_NUMPY.get(name))

@@ -7,8 +7,8 @@ import numpy as np
 from jax.lax import GatherScatterMode as Mode
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.reading.rules import Value, elementwise, picked, symbolic
-from discrete_hamel.compiler.reading.windows import gather, scattered
+from discrete_hamel.compiler.reading.rules import Value, elementwise, pick, symbolic
+from discrete_hamel.compiler.reading.windows import gather, scatter_places
 
 Nodes = np.ndarray
 
@@ -93,14 +93,14 @@ def _gather(graph: Graph, p: dict, a: Nodes, indices: Value) -> Nodes:
 
 def _scatter(graph: Graph, p: dict, a: Nodes, indices: Value, updates: Nodes) -> Nodes:
     result = a.copy()
-    for place, update in scattered(p, a.shape, np.asarray(indices), updates):
+    for place, update in scatter_places(p, a.shape, np.asarray(indices), updates):
         result[place] = update
     return result
 
 
 def _scatter_add(graph: Graph, p: dict, a: Nodes, indices: Value, updates: Nodes) -> Nodes:
     result = a.copy()
-    for place, update in scattered(p, a.shape, np.asarray(indices), updates):
+    for place, update in scatter_places(p, a.shape, np.asarray(indices), updates):
         result[place] = graph.add(result[place], update)
     return result
 
@@ -115,7 +115,7 @@ def _window(graph: Graph, p: dict, a: Nodes, *starts: Value) -> Nodes:
     return _dynamic_slice(graph, p, a, *starts)
 
 
-def _gathered(graph: Graph, p: dict, a: Nodes, indices: Value) -> Nodes:
+def _gather_by_state(graph: Graph, p: dict, a: Nodes, indices: Value) -> Nodes:
     """Entries of a table, along one axis, at places that the state says."""
     d = p["dimension_numbers"]
     if len(d.start_index_map) != 1:
@@ -139,10 +139,10 @@ def _in_reach(graph: Graph, which: int, *cases: int) -> int:
     """The case of a whole number, moved to where there is one."""
     if len(cases) == 1:
         return cases[0]
-    return picked(graph, graph.binary("ge", which, graph.const(1.0)) if len(cases) == 2 else which, cases)
+    return pick(graph, graph.binary("ge", which, graph.const(1.0)) if len(cases) == 2 else which, cases)
 
 
-BY_STATE: dict[str, Callable] = {"gather": _gathered, "dynamic_slice": _window}
+BY_STATE: dict[str, Callable] = {"gather": _gather_by_state, "dynamic_slice": _window}
 
 # Movements by indices, which must not depend on the state: primitive -> what it does, where its index operands begin
 # and end.

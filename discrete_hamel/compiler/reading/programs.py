@@ -19,7 +19,7 @@ from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
-from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.compiler.reading.jaxprs import trace
 from discrete_hamel.compiler.reading.rules import as_nodes
 
@@ -93,7 +93,7 @@ class Repeated(Generic[P, T]):
     def __init__(self, function: Callable[P, T]) -> None:
         update_wrapper(self, function)
         self.function = function
-        self.afresh: Callable[P, T] = interpreted(function)
+        self.afresh: Callable[P, T] = interpret(function)
         self.programs = Cache(most=200)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
@@ -101,7 +101,7 @@ class Repeated(Generic[P, T]):
         if named or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or sum(map(np.size, leaves)) > MOST:
             return self.afresh(*arguments, **named)
         key = structure, *((np.shape(leaf), leaf.dtype) for leaf in leaves)
-        program: object = self.programs.kept(key, lambda: 0)  # or how often there was none
+        program: object = self.programs.fetch(key, lambda: 0)  # or how often there was none
         if isinstance(program, int):
             program = self.programs[key] = program + 1 if program < RARE else self._program(arguments)
         found = program(leaves) if isinstance(program, Program) else None

@@ -142,10 +142,10 @@ def _not(graph: Graph, parameters: dict, a: Nodes) -> Nodes:
 
 
 def _select(graph: Graph, parameters: dict, which: Nodes, *cases: Nodes) -> Nodes:
-    return elementwise(lambda k, *of: picked(graph, k, of), np.broadcast_to(which, cases[0].shape), *cases)
+    return elementwise(lambda k, *of: pick(graph, k, of), np.broadcast_to(which, cases[0].shape), *cases)
 
 
-def picked(graph: Graph, which: int, cases: Sequence[int]) -> int:
+def pick(graph: Graph, which: int, cases: Sequence[int]) -> int:
     """The case of a number that is 0, 1, ...; of two, that of a truth value."""
     if len(cases) == 2:
         return graph.select(which, cases[1], cases[0])

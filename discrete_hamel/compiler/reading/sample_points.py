@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
-from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -30,11 +30,11 @@ def sample_points(system: System, scheme: Scheme, q: Array, xi: Array, h: Array,
         offered = _own_sample(mechanics) if k == 0 else {}
         place, velocity = (_number(a, draw, offered.get(name)) for name, a in (("q", q), ("xi", xi)))
         length = jnp.asarray(STEP, h.dtype) if _traced(h) else h
-        yield mechanics, rule, _started(mechanics, rule, place, velocity, length), length
+        yield mechanics, rule, _start(mechanics, rule, place, velocity, length), length
 
 
-@interpreted
-def _started(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> State:
+@interpret
+def _start(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> State:
     return scheme.start(system, q, hamel.full(system, q, xi[: system.rank]), h)
 
 

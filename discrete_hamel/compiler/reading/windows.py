@@ -54,7 +54,9 @@ def gather(p: dict, operand: np.ndarray, indices: np.ndarray, filling: float) ->
     return np.moveaxis(found, range(rows, found.ndim), d.offset_dims)
 
 
-def scattered(p: dict, shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray) -> list[tuple[tuple, int]]:
+def scatter_places(
+    p: dict, shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray
+) -> list[tuple[tuple, int]]:
     """Where in an operand of that shape each of the updates goes, in order; those that go nowhere are left out."""
     d = p["dimension_numbers"]
     dropped = (*d.inserted_window_dims, *d.operand_batching_dims)

@@ -16,7 +16,7 @@ class Product(NamedTuple):
     parts: tuple[int | None, ...]
 
 
-def regrouped(graph: Graph, outputs: list[int], levels: list[list[int]]) -> list[int]:
+def regroup_products(graph: Graph, outputs: list[int], levels: list[list[int]]) -> list[int]:
     """The outputs with regrouped products; `levels` has the variables that change ever more often."""
     level = {index: k for k, variables in enumerate(levels) for index in variables}
     products: dict[int, Product] = {}

@@ -57,12 +57,12 @@ def _degree(operation: str, parts: list[float]) -> float:
 
 def correction(graph: Graph, residual: list[int], unknowns: list[int], variables: list[int]) -> list[int]:
     """-J^-1 r by elimination of unknowns and `variables` (from above) together."""
-    rows = extended(graph, residual, unknowns, variables)
+    rows = extended_jacobian(graph, residual, unknowns, variables)
     right = [*(graph.neg(r) for r in residual), *(graph.const(0.0) for _ in variables)]
-    return eliminated(graph, rows, right)[: len(unknowns)]
+    return eliminate(graph, rows, right)[: len(unknowns)]
 
 
-def extended(graph: Graph, residual: list[int], unknowns: list[int], variables: list[int]) -> Rows:
+def extended_jacobian(graph: Graph, residual: list[int], unknowns: list[int], variables: list[int]) -> Rows:
     """The Jacobian K of r(z, s) and s - g(z, s) by (z, s).
 
     K (x, y) = (b, 0) has x = J^-1 b, and K^T (x, y) = (b, 0) has x = J^-T b.
@@ -79,7 +79,7 @@ def extended(graph: Graph, residual: list[int], unknowns: list[int], variables: 
     return rows
 
 
-def eliminated(graph: Graph, rows: Rows, right: list[int], guarded: bool = False) -> list[int]:
+def eliminate(graph: Graph, rows: Rows, right: list[int], guarded: bool = False) -> list[int]:
     """x with A x = b, A as one dictionary column -> node a row, the farthest unknowns first (`_shells`).
 
     Of those equally far the pivot that fills in least. An entry may be a pivot if at the sample it is not below half of

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.slopes import pulled, pushed
+from discrete_hamel.compiler.graph.slopes import pull, push
 from discrete_hamel.compiler.simplifying import sums
 from discrete_hamel.compiler.simplifying.reduction import in_the_others
-from discrete_hamel.compiler.simplifying.regrouping import regrouped
+from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.roots import LARGE
 from discrete_hamel.compiler.step.stepper import Stepper
 
@@ -52,21 +52,21 @@ class Linearised:
         self.given = {f: stepper.after.index(u) for u, f in formulas.items() if u in stepper.after}
         many = len(self.unknowns) > LARGE
         self.sums = sums.variables(graph, self.residual, self.unknowns) if many else []
-        self.jacobian = sums.extended(graph, self.residual, self.unknowns, self.sums)
+        self.jacobian = sums.extended_jacobian(graph, self.residual, self.unknowns, self.sums)
         self.guards = self._guards()
 
     def _guards(self) -> list[int]:
         """What has to be positive for J and its transpose to be solved with well; empty if that is sure."""
         right = [self.graph.input(("right", i), 1.0) for i in range(len(self.unknowns))]
         both = (self.jacobian, self._transposed)
-        return self.graph.guards_of([x for rows in both for x in self._solved(rows, right)])
+        return self.graph.guards_of([x for rows in both for x in self._solve(rows, right)])
 
-    def _solved(self, rows: sums.Rows, right: list[int]) -> list[int]:
+    def _solve(self, rows: sums.Rows, right: list[int]) -> list[int]:
         """J^-1 of the right side, or by the transposed rows J^-T."""
         if not self.sums:
             return solve(self.graph, rows, right, guarded=True)
         zeros = [self.graph.const(0.0)] * len(self.sums)
-        return sums.eliminated(self.graph, rows, [*right, *zeros], guarded=True)[: len(right)]
+        return sums.eliminate(self.graph, rows, [*right, *zeros], guarded=True)[: len(right)]
 
     @cached_property
     def _transposed(self) -> list[dict[int, int]]:
@@ -77,25 +77,27 @@ class Linearised:
         graph = self.graph
         variables = [*(self.parameters[i] for i in active), *self.length, *self.state]
         tangents = {v: graph.input(("tangent", v), 1.0) for v in variables}
-        right = [graph.neg(r) for r in pushed(graph, self.residual, tangents)]
-        unknowns = self._solved(self.jacobian, right)
-        row = pushed(graph, self.row, {**tangents, **dict(zip(self.unknowns, unknowns, strict=True))})
+        right = [graph.neg(r) for r in push(graph, self.residual, tangents)]
+        unknowns = self._solve(self.jacobian, right)
+        row = push(graph, self.row, {**tangents, **dict(zip(self.unknowns, unknowns, strict=True))})
         return self._in_order(list(tangents.values()), row)
 
     def backwards(self, active: tuple[int, ...]) -> Sweep:
         """The cotangents of some parameters, the length, and the state, from that of the row."""
         graph = self.graph
         cotangents = [graph.input(("cotangent", i), 1.0) for i in range(len(self.row))]
-        right = pulled(graph, self.row, cotangents, self.unknowns)
-        weights = [graph.neg(w) for w in self._solved(self._transposed, right)]
+        right = pull(graph, self.row, cotangents, self.unknowns)
+        weights = [graph.neg(w) for w in self._solve(self._transposed, right)]
         variables = [*(self.parameters[i] for i in active), *self.length, *self.state]
-        outputs = pulled(graph, [*self.row, *self.residual], [*cotangents, *weights], variables)
+        outputs = pull(graph, [*self.row, *self.residual], [*cotangents, *weights], variables)
         return self._in_order(cotangents, outputs)
 
     def _in_order(self, inputs: list[int], outputs: list[int]) -> Sweep:
         levels = [self.parameters, [*self.length, *self.state, *self.unknowns], inputs]
         graph = self.graph
-        ordered = min(regrouped(graph, outputs, levels), outputs, key=lambda o: _varying(graph, o, self.parameters))
+        ordered = min(
+            regroup_products(graph, outputs, levels), outputs, key=lambda o: _varying(graph, o, self.parameters)
+        )
         return Sweep(inputs, ordered)
 
 

@@ -35,7 +35,7 @@ def chunk(
     if stepper.run is not None:
         return stepper.run(system, scheme, state, h, int(intervals), int(every))
     given = stepper, length, (system, scheme, h), state, jnp.asarray(intervals), jnp.asarray(every)
-    final, ended, rows, nodal_xi = _compiled(stepper)(*given)
+    final, ended, rows, nodal_xi = _loop_of(stepper)(*given)
     whole, good = np.asarray(ended).tolist()
     nodes, xi, xi_mid, residual, iterations = stepper.row.parts(np.asarray(rows), stepper.shape, nodal_xi)
     solves: tuple = np.ones(length, bool), iterations, residual
@@ -46,7 +46,7 @@ def _steps(
     stepper: Stepper | StageStepper, length: int, parameters: Any, state: State, intervals: Array, every: Array
 ) -> tuple[Any, Array, Array, Any]:
     loop = partial(_loop, stepper)
-    numbers, lengths = stepper.given(*parameters)
+    numbers, lengths = stepper.arguments(*parameters)
     steps, begin = one_kernel(loop) if stepper.native else loop, scalars(state)
     rows = jnp.zeros((length, stepper.row.width), begin[0].dtype)  # outside: see `one_kernel`
     whole, good, rows = steps(numbers, lengths, begin, rows, intervals, every)
@@ -74,7 +74,7 @@ _steps_fused = partial(jax.jit, static_argnums=(0, 1))(_steps)
 _steps_unfused = partial(jax.jit, static_argnums=(0, 1), compiler_options=LARGE)(_steps)
 
 
-def _compiled(stepper: Stepper | StageStepper) -> Callable:
+def _loop_of(stepper: Stepper | StageStepper) -> Callable:
     return _steps_fused if stepper.fused else _steps_unfused
 
 
@@ -91,14 +91,14 @@ def _loop(
 
     Each step of an interval writes its row, so that the last one stays.
     """
-    fixed = stepper.prepared(parameters)
+    fixed = stepper.prepare(parameters)
 
     def one(carry: tuple) -> tuple:
         k, inside, state, most, _, rows = carry
         new, recorded, good, count = stepper(fixed, lengths, list(state))
         most = jnp.maximum(most, count)
         last = inside + 1 == save_every
-        rows = stepper.row.written(rows, k, new, recorded, most)
+        rows = stepper.row.write(rows, k, new, recorded, most)
         return k + last, jnp.where(last, 0, inside + 1), tuple(new), jnp.where(last, 0, most), good, rows
 
     def going(carry: tuple) -> Array:

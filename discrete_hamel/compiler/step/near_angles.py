@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.lowering import dependent, lowered
+from discrete_hamel.compiler.graph.lowering import dependent, lower
 from discrete_hamel.compiler.simplifying.identities import angles_in
 from discrete_hamel.compiler.simplifying.reduction import TERMS, Polynomial, in_the_others, polynomial
 from discrete_hamel.compiler.step.roots import Root
@@ -52,7 +52,7 @@ def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
     return found
 
 
-def turned(
+def turn(
     graph: Graph, angles: list[Angle], seen: list[Array], known: Mapping[int, Array]
 ) -> tuple[dict[int, Array], Array]:
     """The values by node of sines and cosines at the root, where all else is `known`; and whether they can be trusted.
@@ -62,7 +62,7 @@ def turned(
     values, trusted = {}, jnp.asarray(True)
     for k, (_, (here, sine, cosine)) in enumerate(angles):
         a, s, c = seen[3 * k : 3 * k + 3]
-        (values[here],) = lowered(graph, [here])(known)
+        (values[here],) = lower(graph, [here])(known)
         d = values[here] - a
         square = d * d
         along, back = d - d * square * (1 / 6), square * (0.5 - square * (1 / 24))

@@ -7,10 +7,10 @@ from jax import Array, lax
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.leaves import inputs_like
-from discrete_hamel.compiler.graph.lowering import Packed, constants, lowered
+from discrete_hamel.compiler.graph.lowering import Packed, constants, lower
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying.identities import angles_in
-from discrete_hamel.compiler.step.pieces import over_lanes, spread
+from discrete_hamel.compiler.step.pieces import broadcast, over_lanes
 from discrete_hamel.compiler.step.roots import Root, Scalars, Values
 from discrete_hamel.compiler.step.sincos import REACH
 from discrete_hamel.mechanics import hamel
@@ -50,7 +50,7 @@ class NodeVelocity:
             return "known"
         return f"{len(self.root.unknowns)} unknowns, {'with each step' if nodal else 'for all nodes at once'}"
 
-    def prepared(self, parameters: Scalars) -> Packed:
+    def prepare(self, parameters: Scalars) -> Packed:
         """What depends on the parameters only."""
         outputs = [*self.root.needs(), *self.whole, *self.guards]
         known = parameters[: len(self.parameters)]
@@ -61,7 +61,7 @@ class NodeVelocity:
         known = {**fixed, **dict(zip([*self.q, *self.p], [*q, *p], strict=True))}
         z, found, *_ = self.root(known, free)
         known = self.root.all_unknowns(known, z)
-        return lowered(self.graph, self.whole)(known), found, lowered(self.graph, self.guards)(known)
+        return lower(self.graph, self.whole)(known), found, lower(self.graph, self.guards)(known)
 
     def side_by_side(self, parameters: Scalars, q: Scalars, p: Scalars, free: Scalars) -> tuple[Array, Array | None]:
         """xi at all nodes of a run, a row a component, where that takes no iteration; and at which nodes it can be
@@ -74,16 +74,16 @@ class NodeVelocity:
         known = dict(zip(self.parameters, parameters, strict=False))
         known |= dict(zip([*self.q, *self.p], [*q, *p], strict=True))
 
-        def found(polynomials: bool) -> tuple[Array, list[Array]]:
+        def at_root(polynomials: bool) -> tuple[Array, list[Array]]:
             values = self._at_root(known, free, polynomials)
             whole = over_lanes(graph, self.whole, values, polynomials=polynomials)
             guards = over_lanes(graph, self.guards, values, polynomials=polynomials)
-            return jnp.stack([spread(x, length) for x in whole]), [spread(x, length) > 0 for x in guards]
+            return jnp.stack([broadcast(x, length) for x in whole]), [broadcast(x, length) > 0 for x in guards]
 
         angles = list(angles_in(graph, [*self.root.needs(), *self.whole, *self.guards]))
         within = [jnp.all(jnp.abs(x) <= REACH) for x in over_lanes(graph, angles, known)]
         near = reduce(jnp.bitwise_and, within, jnp.asarray(True))
-        whole, guards = lax.cond(near, lambda: found(True), lambda: found(False)) if within else found(True)
+        whole, guards = lax.cond(near, lambda: at_root(True), lambda: at_root(False)) if within else at_root(True)
         return whole, reduce(jnp.bitwise_and, guards) if guards else None
 
     def _at_root(self, known: Values, free: Scalars, polynomials: bool) -> dict[int, Array]:

@@ -26,7 +26,7 @@ def piece(function: Callable) -> Callable:
     return jax.jit(function)
 
 
-def spread(x: Array, lanes: int) -> Array:
+def broadcast(x: Array, lanes: int) -> Array:
     """A number, or lanes, as lanes."""
     return x if x.ndim else jnp.broadcast_to(x, (lanes,))
 
@@ -50,7 +50,7 @@ def over_lanes(
             known[i] = IN_JAX[graph.nodes[i][0]](*(known[a] for a in operands))
         else:
             known[i] = jnp.asarray(graph.value(i), kind)
-    kept = _kept(graph, outputs, [i for i in missing if i in wide])
+    kept = _own_loops(graph, outputs, [i for i in missing if i in wide])
     angles: dict[int, tuple[Array, ...]] = {}
     for i in kept:
         if _is_angle(graph, i) and kind == jnp.float64 and polynomials:
@@ -59,7 +59,7 @@ def over_lanes(
                 angles[angle] = _turns(known[angle])
             known[i] = piece(TURNED[graph.nodes[i][0]])(*angles[angle])
         else:
-            known[i] = _evaluated(graph, i, known, kind)
+            known[i] = _evaluate(graph, i, known, kind)
     return [known[o] for o in outputs]
 
 
@@ -73,7 +73,7 @@ def _turns(x: Array) -> tuple[Array, ...]:
     return piece(sincos.quadrant)(x), piece(sincos.near_sine)(r), piece(sincos.near_cosine)(r)
 
 
-def _kept(graph: Graph, outputs: list[int], wide: list[int]) -> list[int]:
+def _own_loops(graph: Graph, outputs: list[int], wide: list[int]) -> list[int]:
     """The nodes that get a loop of their own: outputs, angles, their sines, and what is used so often that it pays."""
     angles = {a for i in wide if _is_angle(graph, i) for a in graph.operands(i)}
     uses = Counter(a for i in wide for a in set(graph.operands(i))) + Counter(set(outputs))
@@ -87,7 +87,7 @@ def _kept(graph: Graph, outputs: list[int], wide: list[int]) -> list[int]:
     return kept
 
 
-def _evaluated(graph: Graph, index: int, known: Mapping[int, Array], kind: np.dtype) -> Array:
+def _evaluate(graph: Graph, index: int, known: Mapping[int, Array], kind: np.dtype) -> Array:
     """A node from those known, in a loop of its own."""
     order = [i for i in graph.needed([index], given=known) if i not in known]
     given = sorted({a for i in order for a in graph.operands(i) if a in known and graph.value(a) is None})
@@ -97,7 +97,7 @@ def _evaluated(graph: Graph, index: int, known: Mapping[int, Array], kind: np.dt
         for i in order:
             operands = [values[a] if a in values else jnp.asarray(graph.value(a), kind) for a in graph.operands(i)]
             lanes = max((x.shape[0] for x in operands if x.ndim), default=0)
-            values[i] = IN_JAX[graph.nodes[i][0]](*(spread(x, lanes) if lanes else x for x in operands))
+            values[i] = IN_JAX[graph.nodes[i][0]](*(broadcast(x, lanes) if lanes else x for x in operands))
         return values[index]
 
     return piece(function)(*(known[a] for a in given))

@@ -15,7 +15,7 @@ from discrete_hamel.compiler.graph.limits import FUSED
 from discrete_hamel.compiler.graph.lowering import cycles, one_kernel_works
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying.identities import without_idle_angles
-from discrete_hamel.compiler.simplifying.regrouping import regrouped
+from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.near_angles import Angle, angles_met
 from discrete_hamel.compiler.step.node_velocities import NodeVelocity
 from discrete_hamel.compiler.step.roots import Cost, Root
@@ -151,7 +151,7 @@ def regroup(program: Program) -> str:
 
     The rows with the same constants as what follows from them: two roundings of h F add up over many steps.
     """
-    program.rows = regrouped(program.graph, program.rows, _levels(program))
+    program.rows = regroup_products(program.graph, program.rows, _levels(program))
     return f"{len(program.rows)} rows"
 
 
@@ -177,7 +177,7 @@ def write_outputs(program: Program) -> str:
     graph, root = program.graph, program.root
     made = without_idle_angles(graph, program.made)
     left = [program.rows[i] for i in root.places]  # the others hold to a rounding, by what is eliminated with them
-    outputs = regrouped(graph, [*made, *left, *(terms(graph, row) for row in left)], _levels(program))
+    outputs = regroup_products(graph, [*made, *left, *(terms(graph, row) for row in left)], _levels(program))
     ends = np.cumsum([len(program.state), program.n, len(left)])
     program.after, program.xi, program.left, program.terms = (list(part) for part in np.split(outputs, ends))
     program.guards = graph.guards_of([*program.guess, *program.rows, *made])

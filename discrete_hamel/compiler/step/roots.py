@@ -7,10 +7,10 @@ from jax import Array, lax
 
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.lowering import Packed, cycles, dependent, frontier, lowered
+from discrete_hamel.compiler.graph.lowering import Packed, cycles, dependent, frontier, lower
 from discrete_hamel.compiler.simplifying import sums
 from discrete_hamel.compiler.simplifying.reduction import linear, reduced
-from discrete_hamel.compiler.simplifying.regrouping import regrouped
+from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, NEGLIGIBLE, finished, sane, squared_size, units
 
 SHRUNK = 1e-6
@@ -51,7 +51,7 @@ class Root:
             self.correction = shorter if surely else self._correction(residual, unknowns)
             if surely or remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
                 self.unknowns, self.correction, rows = remaining, shorter, fewer
-                right = regrouped(graph, [f for _, f in formulas], self.levels)
+                right = regroup_products(graph, [f for _, f in formulas], self.levels)
                 self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
         else:  # the guess is the root
             self.correction = [graph.const(0.0)] * len(unknowns)
@@ -71,7 +71,9 @@ class Root:
             candidates.append(solve(graph, rows, [graph.neg(r) for r in residual]))
         if variables:
             candidates.append(sums.correction(graph, residual, unknowns, variables))
-        candidates = [c for correction in candidates for c in (regrouped(graph, correction, self.levels), correction)]
+        candidates = [
+            c for correction in candidates for c in (regroup_products(graph, correction, self.levels), correction)
+        ]
         return min(candidates, key=lambda outputs: self.cost(graph, outputs, unknowns))
 
     def needs(self) -> list[int]:
@@ -82,7 +84,7 @@ class Root:
         """The values of z and of the eliminated unknowns, by node."""
         values = {**known, **dict(zip(self.unknowns, z, strict=True))}
         for unknown, formula in reversed(self.formulas):
-            (values[unknown],) = lowered(self.graph, [formula])(values)
+            (values[unknown],) = lower(self.graph, [formula])(values)
         return values
 
     def __call__(self, known: Values, everything: Scalars, watched: Sequence[int] = ()) -> Found:
@@ -90,7 +92,7 @@ class Root:
         `watched` are nodes of which the values in the last iteration are asked for.
         """
         graph, guess, n = self.graph, [everything[i] for i in self.places], len(self.correction)
-        values, correct = lowered(graph, self.fixed)(known), lowered(graph, [*self.correction, *watched])
+        values, correct = lower(graph, self.fixed)(known), lower(graph, [*self.correction, *watched])
         if self.linear:  # the first correction is the solution, to the round-off of what it corrects
             found = correct(dict(zip([*self.fixed, *self.unknowns], [*values, *guess], strict=True)))
             z = [a + c for a, c in zip(guess, found[:n], strict=True)]
@@ -102,7 +104,7 @@ class Root:
             sizes = [lax.max(jnp.abs(g), jnp.abs(m)) for g, m in zip(guess, moved, strict=True)]
             return [units(size, sum(sizes, start=beside)) for size in sizes]
 
-        def corrected(z: Sequence[Array], fixed: Values) -> tuple[tuple, Scalars, tuple]:
+        def improve(z: Sequence[Array], fixed: Values) -> tuple[tuple, Scalars, tuple]:
             found = correct({**fixed, **dict(zip(self.unknowns, z, strict=True))})
             return tuple(a + c for a, c in zip(z, found[:n], strict=True)), found[:n], tuple(found[n:])
 
@@ -112,14 +114,14 @@ class Root:
         carry: tuple = (tuple(guess), size, done, count, nothing)
         once = None
         if self.operations <= TWICE:  # then units are those after the first iteration, for all
-            moved, correction, seen = corrected(guess, fixed.values())
+            moved, correction, seen = improve(guess, fixed.values())
             once = weights(moved)
             size = squared_size(correction, once)
             carry = (moved, size, finished(carry[1], size, self.negligible), count + 1, seen)
 
         def iterate(carry: tuple) -> tuple:
             z, size, _, count, _ = carry
-            moved, correction, seen = corrected(z, fixed.values())
+            moved, correction, seen = improve(z, fixed.values())
             new = squared_size(correction, once or weights(moved))
             return moved, new, finished(size, new, self.negligible), count + 1, seen
 

@@ -21,7 +21,7 @@ class Row:
         self.rest = size + len(self.own)
         self.width = self.rest + nodal * self.n + 2
 
-    def written(self, rows: Array, k: Array, new: list[Array], recorded: list[Array], most: Array) -> Array:
+    def write(self, rows: Array, k: Array, new: list[Array], recorded: list[Array], most: Array) -> Array:
         """Rows with the k-th that of a step: `Stepper.__call__`'s state and record, and the most iterations so far.
 
         Number by number: a row put together first would go through memory once more.

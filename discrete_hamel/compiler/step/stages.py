@@ -20,9 +20,9 @@ from jax import Array, lax
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like, scalars
-from discrete_hamel.compiler.graph.lowering import Packed, constants, lowered, one_kernel_works
+from discrete_hamel.compiler.graph.lowering import Packed, constants, lower, one_kernel_works
 from discrete_hamel.compiler.reading.jaxprs import to_graph
-from discrete_hamel.compiler.simplifying.regrouping import regrouped
+from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.node_velocities import NodeVelocity
 from discrete_hamel.compiler.step.pieces import over_lanes, piece
 from discrete_hamel.compiler.step.program import Done, Sample, run_passes
@@ -67,17 +67,17 @@ class StageStepper:
         self.sample, self.graph, self.done = Sample(system, scheme, state, h), Graph(), list[Done]()
         run_passes(self, [read_stage, solve_stage, find_node_velocity])
 
-    def given(self, system: System, scheme: Scheme, h: Array) -> tuple[Scalars, tuple]:  # noqa: ARG002  # as there
+    def arguments(self, system: System, scheme: Scheme, h: Array) -> tuple[Scalars, tuple]:  # noqa: ARG002  # as there
         """The numbers a run is given: parameters; and the step, the columns of a_ij, and b."""
         a, b, _ = collocation(self.stages)
         weights = [w + 0 * h for w in (*a.T, b)]  # no constants: XLA cannot take arrays of those into one kernel
         return scalars(system), (h, weights[:-1], weights[-1])
 
-    def prepared(self, parameters: Scalars) -> tuple[Packed, Packed]:
+    def prepare(self, parameters: Scalars) -> tuple[Packed, Packed]:
         """What depends on the parameters only, evaluated once for all steps."""
         outputs = [*self.slopes, *self.whole, *self.guards]
         fixed = constants(self.graph, outputs, self.parameters, self.node, parameters)
-        return fixed, self.node_velocity.prepared(parameters)
+        return fixed, self.node_velocity.prepare(parameters)
 
     def node_places(self) -> tuple[range, range, range]:
         """Where in a state's numbers q, p and the free part of xi are."""
@@ -91,17 +91,17 @@ class StageStepper:
         """As `Stepper`: the next state, what is recorded of the step, whether it can be trusted, and the sweeps."""
         h, columns, b = lengths
         node, known = state[: len(self.node)], fixed[0].values()
-        first = lowered(self.graph, self.slopes)(known | dict(zip(self.node, node, strict=True)))
+        first = lower(self.graph, self.slopes)(known | dict(zip(self.node, node, strict=True)))
         sizes = [jnp.abs(x) + jnp.abs(h * slope) for x, slope in zip(node, first, strict=True)]
         weights = [h * units(size, sum(sizes[1:], start=sizes[0])) for size in sizes]
 
         def values(slopes: Sequence[Array]) -> dict[int, Array]:
-            moved = [_moved(x, h, columns, slope) for x, slope in zip(node, slopes, strict=True)]
+            moved = [_move(x, h, columns, slope) for x, slope in zip(node, slopes, strict=True)]
             return known | dict(zip(self.node, moved, strict=True))
 
         def side_by_side(outputs: list[int], values: dict[int, Array]) -> list[Array]:
             found = over_lanes(self.graph, outputs, values)
-            return [x if x.ndim else self._spread(o, x, b) for o, x in zip(outputs, found, strict=True)]
+            return [x if x.ndim else self._broadcast(o, x, b) for o, x in zip(outputs, found, strict=True)]
 
         def sweep(carry: tuple) -> tuple:
             slopes, size, _, count = carry
@@ -113,7 +113,7 @@ class StageStepper:
             *_, done, count = carry
             return ~done & (count < MAX_ITERATIONS)
 
-        begin = tuple(self._spread(o, slope, b) for o, slope in zip(self.slopes, first, strict=True))
+        begin = tuple(self._broadcast(o, slope, b) for o, slope in zip(self.slopes, first, strict=True))
         carry = (begin, jnp.full_like(h, jnp.nan), jnp.isnan(h), jnp.zeros_like(h, int))
         slopes, shift, done, count = lax.while_loop(unsettled, sweep, carry)
         end = side_by_side([*self.slopes, *self.whole, *self.guards], values(slopes))
@@ -132,7 +132,7 @@ class StageStepper:
             good = reduce(lax.bitwise_and, [guard > 0 for guard in trusted], good & found)
         return after, [*mean, *nodal, norm], good, count + 2
 
-    def _spread(self, output: int, number: Array, like: Array) -> Array:
+    def _broadcast(self, output: int, number: Array, like: Array) -> Array:
         """A number for all stages."""
         value = self.graph.value(output)
         return piece(lambda x, b: x + 0 * b)(number, like) if value is None else _constant(value, like)
@@ -160,7 +160,7 @@ def solve_stage(stepper: StageStepper) -> str:
     graph, levels = stepper.graph, (stepper.parameters, stepper.node)
     found = _solution(graph, stepper.rows, stepper.unknowns, levels)
     guards = graph.guards_of([*stepper.rows, *stepper.slopes, *stepper.whole])
-    outputs = regrouped(graph, graph.substitute([*stepper.slopes, *stepper.whole, *guards], found), [*levels])
+    outputs = regroup_products(graph, graph.substitute([*stepper.slopes, *stepper.whole, *guards], found), [*levels])
     ends = np.cumsum([len(stepper.node), stepper.n])
     stepper.slopes, stepper.whole, stepper.guards = (list(part) for part in np.split(outputs, ends))
     stepper.guards += graph.guards_of(found.values())
@@ -194,7 +194,7 @@ def _is_settled(size: Array, new: Array) -> Array:
 
 
 @piece
-def _moved(x: Array, h: Array, columns: list[Array], slope: Array) -> Array:
+def _move(x: Array, h: Array, columns: list[Array], slope: Array) -> Array:
     """x + h a_ij K_j, for all stages i."""
     products = [column * slope[j] for j, column in enumerate(columns)]
     return x + h * sum(products[1:], start=products[0])

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from discrete_hamel.compiler.graph.leaves import scalars
-from discrete_hamel.compiler.graph.lowering import Packed, constants, cycles, lowered
-from discrete_hamel.compiler.step.near_angles import turned
+from discrete_hamel.compiler.graph.lowering import Packed, constants, cycles, lower
+from discrete_hamel.compiler.step.near_angles import turn
 from discrete_hamel.compiler.step.program import PASSES, Program, run_passes
 from discrete_hamel.compiler.step.roots import Cost, Scalars, Values
 from discrete_hamel.compiler.step.rounding import allowed
@@ -29,17 +29,17 @@ class Stepper(Program):
         self.run: Callable | None = None  # its machine code, where there is some
         run_passes(self, PASSES)
 
-    def given(self, system: System, scheme: Scheme, h: Array) -> tuple[Scalars, Array]:
+    def arguments(self, system: System, scheme: Scheme, h: Array) -> tuple[Scalars, Array]:
         """The numbers a run is given: parameters and step, and the lengths of the steps that a step consists of."""
         scheme, lengths = in_steps(scheme, h)
         return scalars((system, scheme, lengths[0])), lengths
 
-    def prepared(self, parameters: Scalars) -> tuple[Packed, Packed]:
+    def prepare(self, parameters: Scalars) -> tuple[Packed, Packed]:
         """What depends on the parameters only, evaluated once for all steps: of the step, and of the velocity."""
         outputs = [*self.root.needs(), *self.guess, *self.after, *self.xi, *self.left, *self.terms, *self.guards]
         changing = [*self.changing_length, *self.state, *self.unknowns]
         step = constants(self.graph, outputs, self.parameters, changing, parameters[: len(self.parameters)])
-        return step, self.node_velocity.prepared(parameters)
+        return step, self.node_velocity.prepare(parameters)
 
     def __call__(
         self, fixed: tuple[Packed, Packed], lengths: Array, state: Scalars
@@ -68,8 +68,8 @@ class Stepper(Program):
         self, fixed: tuple[Packed, Packed], length: Array, state: Scalars
     ) -> tuple[Scalars, Scalars, Array, Array]:
         known = {**fixed[0].values(), **dict(zip([*self.length, *self.state], [length, *state], strict=True))}
-        known, converged, count, left = self.solved(known)
-        after, xi, guards = (lowered(self.graph, outputs)(known) for outputs in (self.after, self.xi, self.guards))
+        known, converged, count, left = self.solve(known)
+        after, xi, guards = (lower(self.graph, outputs)(known) for outputs in (self.after, self.xi, self.guards))
         norm = lax.sqrt(sum(r * r for r in left))
         nodal: Scalars = []
         if self.row.nodal:
@@ -79,17 +79,17 @@ class Stepper(Program):
         good = reduce(lax.bitwise_and, [g > 0 for g in guards], converged)
         return after, [*xi, *nodal, norm], good, count
 
-    def solved(self, known: Values) -> tuple[dict[int, Array], Array, Array, Scalars]:
+    def solve(self, known: Values) -> tuple[dict[int, Array], Array, Array, Scalars]:
         """The values by node at the root of the step's residual, whether it was found, the iterations, and what is left
         of the residual, which decides.
         """
         watched = [node for angle in self.angles for node in angle.seen]
-        z, converged, count, seen = self.root(known, lowered(self.graph, self.guess)(known), watched)
+        z, converged, count, seen = self.root(known, lower(self.graph, self.guess)(known), watched)
         known = self.root.all_unknowns(known, z)
         if self.angles:
-            values, near = turned(self.graph, self.angles, seen, known)
+            values, near = turn(self.graph, self.angles, seen, known)
             known, converged = {**known, **values}, converged & near
-        left, sizes = lowered(self.graph, self.left)(known), lowered(self.graph, self.terms)(known)
+        left, sizes = lower(self.graph, self.left)(known), lower(self.graph, self.terms)(known)
         for row, size in zip(left, sizes, strict=True):
             converged = converged & allowed(row, size, self.root.negligible)
         return known, converged, count, left

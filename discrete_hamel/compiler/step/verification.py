@@ -25,7 +25,7 @@ from discrete_hamel._support.errors import Explained
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
-from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.mechanics import hamel
@@ -67,7 +67,7 @@ def program(graph: Graph, outputs: Sequence[int], given: Iterable[int]) -> Calla
     return evaluate
 
 
-def evaluated(graph: Graph, outputs: Sequence[int], given: Mapping[int, float]) -> np.ndarray:
+def values_of(graph: Graph, outputs: Sequence[int], given: Mapping[int, float]) -> np.ndarray:
     """The outputs by NumPy, from the values of some nodes."""
     return program(graph, outputs, given)(given)
 
@@ -100,7 +100,7 @@ def difference(
     """
     if isinstance(stepper, StageStepper):
         return _of_sweeps(system, scheme, state, h, made)
-    parameters, lengths = stepper.given(system, scheme, h)
+    parameters, lengths = stepper.arguments(system, scheme, h)
     scheme, fixed = in_steps(scheme, h)[0], dict(zip(stepper.parameters, map(float, parameters), strict=False))
     for k in range(STEPS if made is None else len(made[1])):
         mean: Any = 0.0
@@ -122,14 +122,14 @@ def difference(
 
 def _step(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> tuple[str, State, Array, Array | None]:
     """What differs if z is no root of the scheme's residual; the next state, the interval's xi; how far both move."""
-    residual, (after, xi) = _defined(system, scheme, state, h, z)
+    residual, (after, xi) = _definition(system, scheme, state, h, z)
     scales: Any = 0.0
     slack: Array | None = None
     share = _third(z)
     for seed in (0, 1):  # with the state and without it: what moves alike may cancel
         random = np.random.default_rng(seed)
-        (start,) = _moved(random, share, state) if seed else (state,)
-        moved, ends = _defined(system, scheme, start, h, *_moved(random, share, z))
+        (start,) = _perturb(random, share, state) if seed else (state,)
+        moved, ends = _definition(system, scheme, start, h, *_perturb(random, share, z))
         scales = np.maximum(scales, np.abs(moved))
         apart = jax.tree.map(lambda a, b: np.max(np.abs(a - b), initial=0.0), ends, (after, xi))
         slack = jax.tree.map(np.maximum, slack, apart) if slack is not None else apart
@@ -140,8 +140,8 @@ def _step(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> t
     return "", after, xi, slack
 
 
-@interpreted
-def _defined(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> tuple[Array, tuple]:
+@interpret
+def _definition(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> tuple[Array, tuple]:
     return scheme.residual(system, state, h, z), scheme.advance(system, state, h, z)
 
 
@@ -149,7 +149,7 @@ def _third(like: Array) -> float:
     return float(jnp.finfo(like.dtype).eps) ** (1 / 3)
 
 
-def _moved(random: np.random.Generator, share: float, *arrays: PyTree) -> list[Array]:
+def _perturb(random: np.random.Generator, share: float, *arrays: PyTree) -> list[Array]:
     """All numbers moved by a share of their size, or of a little of the others'."""
 
     def move(leaf: Array) -> Array:
@@ -183,7 +183,7 @@ def _of_sweeps(system: System, scheme: Scheme, state: State, h: Array, made: Any
     return ""
 
 
-def refused(system: System, scheme: Scheme, unlike: str) -> str:
+def refuse(system: System, scheme: Scheme, unlike: str) -> str:
     """The reason for taking the plain path, said as a warning too."""
     reason = f"the compiled step differs from the plain one: {unlike}"
     warnings.warn(
@@ -205,7 +205,7 @@ def _not_at_node(system: System, state: State, xi: Array) -> str:
     free, whole = xi[: system.rank], jnp.asarray(xi)
     momentum, full = _at_node(system, state.q, jnp.asarray(free))
     share = _third(whole)
-    (shifted,) = _moved(np.random.default_rng(0), share, jnp.asarray(free))
+    (shifted,) = _perturb(np.random.default_rng(0), share, jnp.asarray(free))
     other, _ = _at_node(system, state.q, shifted)
     scale = np.max(np.abs(other - momentum), initial=0.0) + share**2 * np.max(np.abs(state.p), initial=0.0)
     if not np.max(np.abs(momentum - state.p), initial=0.0) <= scale:
@@ -214,6 +214,6 @@ def _not_at_node(system: System, state: State, xi: Array) -> str:
     return "" if apart <= share * (1e-3 + np.max(np.abs(whole), initial=0.0)) else "xi is not in D"
 
 
-@interpreted
+@interpret
 def _at_node(system: System, q: Array, free: Array) -> tuple[Array, Array]:
     return hamel.balance(system, q, free)[0], hamel.full(system, q, free)

@@ -38,7 +38,7 @@ class Batch:
     ) -> None:
         self.task, self.system, self.axes = task, system, axes
         self.count = len(q)
-        self.states = self._by_plain(plain.begun, q, xi)
+        self.states = self._by_plain(plain.first_states, q, xi)
         self.why, self.residual = np.array(why, int), np.full(self.count, np.nan)
         self.steps, self.done = np.zeros(self.count, int), np.zeros(self.count, int)
         self.iterations, self.plain_steps = np.zeros(self.count, int), np.zeros(self.count, int)
@@ -56,7 +56,7 @@ class Batch:
         task, leaves = self.task, jax.tree.leaves(self.system)
         different = [np.asarray(a)[who] for a, axis in zip(leaves, self.axes, strict=True) if axis is not None]
 
-        def grouped(different: list, *trees: PyTree) -> Any:
+        def call(different: list, *trees: PyTree) -> Any:
             own = iter(different)
             parts = [a if axis is None else next(own) for a, axis in zip(leaves, self.axes, strict=True)]
             system = jax.tree.unflatten(jax.tree.structure(self.system), parts)
@@ -64,8 +64,8 @@ class Batch:
             return function(self.axes, system, task.scheme, *more, *trees)
 
         count = len(jax.tree.leaves(trees)[0])
-        width = task.width if function is plain.begun else plain.WIDTH
-        return plain.in_groups(grouped, width, count, different, *trees)
+        width = task.width if function is plain.first_states else plain.WIDTH
+        return plain.in_groups(call, width, count, different, *trees)
 
     def nodes(self, ask: int) -> np.ndarray:
         """The next `ask` nodes of all members, (ask, N + m + n, members): q, p and xi; NaN after a member's end."""
@@ -130,7 +130,7 @@ class Batch:
         rest = (self.done[group] + 1) * self.task.every - self.steps[group]
         todo = rest if self.task.bundle is None else np.minimum(rest, TOGETHER)
         states = jax.tree.map(lambda leaf: leaf[group], self.states)
-        after, good, most, report = self._by_plain(plain.advanced, states, todo, who=group)
+        after, good, most, report = self._by_plain(plain.advance, states, todo, who=group)
         for leaf, new in zip(jax.tree.leaves(self.states), jax.tree.leaves(after), strict=True):
             leaf[group] = new
         self.steps[group] += good

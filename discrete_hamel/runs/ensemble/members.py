@@ -57,7 +57,7 @@ class Members(NamedTuple):
         return system, q, *starts(system, self.axes, q, self.velocity[who], self.quasi)
 
 
-def stacked(systems: Sequence[System]) -> System:
+def stack(systems: Sequence[System]) -> System:
     """Systems of one kind as one, each leaf with a leading axis."""
     trees: list = [jax.tree.structure(s) for s in systems]
     if any(tree != trees[0] for tree in trees):
@@ -118,7 +118,7 @@ def _rows(name: str, value: Any) -> Any:
     return array
 
 
-def gathered(system: Any, q: Any, xi: Quasivelocities | None, v: Velocities | None, block: int = 2048) -> Members:
+def gather(system: Any, q: Any, xi: Quasivelocities | None, v: Velocities | None, block: int = 2048) -> Members:
     """The members, or a sentence for what is wrong with all."""
     if (xi is None) == (v is None):
         raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
@@ -126,7 +126,7 @@ def gathered(system: Any, q: Any, xi: Quasivelocities | None, v: Velocities | No
     if several and (not len(system) or not all(isinstance(s, System) for s in system)):
         raise InputTypeError(f"ensemble takes a System or a list of them; got {system!r}.")
     count = len(system) if several else None
-    whole: Any = stacked(system) if several else checks.canonical(system)
+    whole: Any = stack(system) if several else checks.canonical(system)
     q, velocity = _rows("q", q), _rows("xi" if v is None else "v", v if xi is None else xi)
     members = _size(count, q, velocity, whole)
     if not members:

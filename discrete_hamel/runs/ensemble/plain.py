@@ -27,13 +27,13 @@ def _map(function: Callable, axes: Axes, system: System, *arguments: PyTree) -> 
 
 
 @partial(jax.jit, static_argnums=0)
-def begun(axes: Axes, system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> State:
+def first_states(axes: Axes, system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> State:
     """The states that members set out from."""
     return _map(lambda s, q, xi: start(s, scheme, q, full(s, q, xi[: s.rank]), h), axes, system, q, xi)
 
 
 @partial(jax.jit, static_argnums=0)
-def advanced(
+def advance(
     axes: Axes, system: System, scheme: Scheme, h: Array, state: PyTree, todo: Array
 ) -> tuple[PyTree, Array, Array, Report]:
     """Up to `todo` steps of each member: the last good state, the good steps, most iterations, the last report."""

@@ -18,7 +18,7 @@ def share(blocks: Sequence[int]) -> list[int]:
     return list(blocks[jax.process_index() :: jax.process_count()])
 
 
-def summed(numbers: np.ndarray) -> np.ndarray:
+def sum_over_processes(numbers: np.ndarray) -> np.ndarray:
     """The sums over all processes of what each has."""
     from jax.experimental.multihost_utils import process_allgather
 

@@ -40,7 +40,7 @@ class Reduction(NamedTuple):
     update: Callable[[dict[str, Array], System, Array, Array], dict[str, Array]]
 
 
-def kept(
+def kept_shapes(
     reduction: "Reduction | None", system: System, q: Coordinates, xi: Quasivelocities
 ) -> dict[str, jax.ShapeDtypeStruct] | None:
     """What a reduction keeps of a member: shapes, and types that hold every update; or a sentence why it cannot."""
@@ -109,7 +109,7 @@ def _refuse_others(begun: dict[str, Array], updated: dict[str, Array]) -> None:
 def code(reduction: Reduction, system: System, q: Coordinates, xi: Quasivelocities) -> dict[str, str]:
     """Digests of the two functions, by which another reduction is noticed."""
     start = digest(reduction.start, system, q, xi)
-    update = digest(reduction.update, kept(reduction, system, q, xi), system, q, xi)
+    update = digest(reduction.update, kept_shapes(reduction, system, q, xi), system, q, xi)
     return {"the reduction's start": start, "the reduction's update": update}
 
 
@@ -118,14 +118,14 @@ def first(reduction: Reduction, axes: Axes, system: System, q: Array, xi: Array)
     """What is kept of each member at its first node."""
 
     def one(system: System, q: Array, xi: Array) -> dict[str, Array]:
-        wanted = kept(reduction, system, q, xi)
+        wanted = kept_shapes(reduction, system, q, xi)
         return {k: a.astype(wanted[k].dtype) for k, a in _arrays("start", reduction.start(system, q, xi)).items()}  # type: ignore[index]
 
     return jax.vmap(one, (jax.tree.unflatten(jax.tree.structure(system), axes), 0, 0))(system, q, xi)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def folded(
+def fold(
     reduction: Reduction, axes: Axes, kept: dict[str, Array], system: System, q: Array, xi: Array, count: Array
 ) -> dict[str, Array]:
     """After the nodes q (nodes, members, N) and xi, of which each member has reached `count`."""
@@ -150,11 +150,11 @@ class Fold:
     ) -> None:
         self.reduction, self.axes, self.count, self.more = reduction, axes, len(q), size - len(q)
         leaves, tree = jax.tree.flatten(system)
-        parts = [a if axis is None else self._padded(a) for a, axis in zip(leaves, axes, strict=True)]
+        parts = [a if axis is None else self._pad(a) for a, axis in zip(leaves, axes, strict=True)]
         self.system = jax.tree.unflatten(tree, parts)
-        self.kept = first(reduction, axes, self.system, self._padded(q), self._padded(xi))
+        self.kept = first(reduction, axes, self.system, self._pad(q), self._pad(xi))
 
-    def _padded(self, a: np.ndarray) -> np.ndarray:
+    def _pad(self, a: np.ndarray) -> np.ndarray:
         return np.concatenate([a, np.repeat(a[-1:], self.more, axis=0)])
 
     def take(self, q: np.ndarray, xi: np.ndarray, count: np.ndarray, capacity: int) -> None:
@@ -165,7 +165,7 @@ class Fold:
             return np.nan_to_num(a.transpose(0, 2, 1))
 
         counts = np.pad(count, (0, self.more))
-        self.kept = folded(self.reduction, self.axes, self.kept, self.system, whole(q), whole(xi), counts)
+        self.kept = fold(self.reduction, self.axes, self.kept, self.system, whole(q), whole(xi), counts)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What was kept of each member, up to its end."""

@@ -83,7 +83,7 @@ def dataset(
         for name, column in contents.columns.items()
     }
     coordinates = {"member": np.arange(len(arrays["failure"]))} | contents.coordinates
-    return told(xarray.Dataset(variables, coordinates)).assign_attrs(attributes)
+    return with_reasons(xarray.Dataset(variables, coordinates)).assign_attrs(attributes)
 
 
 def _in_own_floats(array: Array | np.ndarray, dtype: np.dtype) -> Array | np.ndarray:
@@ -91,7 +91,7 @@ def _in_own_floats(array: Array | np.ndarray, dtype: np.dtype) -> Array | np.nda
     return array.astype(dtype, copy=False) if isinstance(array, np.ndarray) else array
 
 
-def told(result: "Dataset") -> "Dataset":
+def with_reasons(result: "Dataset") -> "Dataset":
     """The dataset with the reasons in words, where the numbers of all members are on this host."""
     result["failure"].attrs |= {"flag_values": [int(w) for w in Why], "flag_meanings": MEANINGS}
     if isinstance(result["failure"].variable.data, jax.Array):

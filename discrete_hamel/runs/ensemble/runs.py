@@ -24,7 +24,7 @@ from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.ensemble import claims, plain, reductions
 from discrete_hamel.runs.ensemble.batches import Batch, Task
 from discrete_hamel.runs.ensemble.claims import Claims
-from discrete_hamel.runs.ensemble.members import Members, gathered
+from discrete_hamel.runs.ensemble.members import Members, gather
 from discrete_hamel.runs.ensemble.processes import Blocks, share
 from discrete_hamel.runs.ensemble.reasons import Why
 from discrete_hamel.runs.ensemble.reductions import Reduction
@@ -90,7 +90,7 @@ def ensemble(
         raise InputError("ensemble runs on the host; under jit, grad or vmap use jax.vmap of simulate.")
     warn_of_single_precision(h)
     workers = cores() if workers is None else checks.count("workers", workers, 1)
-    members = gathered(system, q, xi, v, BLOCK)
+    members = gather(system, q, xi, v, BLOCK)
     scheme = checks.canonical(scheme.fitted(members.lead.system))
     run = Run(members, scheme, h, steps, every, save_every is not None, reduction, workers, compiled)
     attributes = {"path": run.path, "path_reason": run.why_plain, "h": float(h), "scheme": repr(scheme)}
@@ -99,7 +99,7 @@ def ensemble(
         return dataset(run.contents, members.place.together(run.contents, results), attributes)
     shards = Shards(store, run.contents, run.manifest(), len(members))
     run.into(shards, progress)
-    return shards.opened(attributes)
+    return shards.open_result(attributes)
 
 
 class Run:
@@ -123,9 +123,9 @@ class Run:
         self.size = members.place.size
         self.axes = members.axes
         sample, q, xi = members.lead
-        kept = reductions.kept(reduction, sample, q, xi)
+        kept = reductions.kept_shapes(reduction, sample, q, xi)
         scheme.check(sample, jnp.asarray(q))
-        state = plain.begun((None,) * len(self.axes), sample, scheme, h, q[None], xi[None])
+        state = plain.first_states((None,) * len(self.axes), sample, scheme, h, q[None], xi[None])
         state = jax.tree.map(lambda leaf: leaf[0], state)
         capacity = min(CAPACITY, self.nodes) if self.nodes == 1 else CAPACITY
         leaves, common = jax.tree.leaves(sample), scalars(in_steps(scheme, h))
@@ -156,16 +156,16 @@ class Run:
         mine = {k: lengths[k] for k in (share(list(lengths)) if own is None else own)}
         with self._progress(sum(mine.values()), progress) as bar:
 
-            def done() -> int:
+            def count_done() -> int:
                 return sum(mine[k] for k in list(results))
 
             def tick() -> None:
-                bar.at(done() * self.steps)
+                bar.at(count_done() * self.steps)
 
             try:
                 by_all_cores(self.block, parts(mine, self.workers), self.workers, results.__setitem__, tick)
             except KeyboardInterrupt:
-                raise RunInterrupted(self._interrupted(done(), "give store=... to keep them")) from None
+                raise RunInterrupted(self._interruption(count_done(), "give store=... to keep them")) from None
         return results
 
     def into(self, shards: Shards, progress: bool) -> None:
@@ -173,11 +173,11 @@ class Run:
         missing, pause = set(self.blocks()), FIRST_LOOK
         count = len(missing)
 
-        def done() -> int:
+        def count_done() -> int:
             return min((count - len(missing)) * self.size, len(self.members))
 
         def tick() -> None:
-            bar.at(done() * self.steps)
+            bar.at(count_done() * self.steps)
 
         with Claims(shards.path / claims.PLACE) as ours, self._progress(len(self.members), progress) as bar:
 
@@ -196,7 +196,7 @@ class Run:
                     time.sleep(pause)  # others are at what is left
             except KeyboardInterrupt:
                 raise RunInterrupted(
-                    self._interrupted(done(), "finished blocks are in the store; the same call goes on")
+                    self._interruption(count_done(), "finished blocks are in the store; the same call goes on")
                 ) from None
         shards.clear()
 
@@ -217,7 +217,7 @@ class Run:
     def _progress(self, members: int, shown: bool) -> Progress:
         return Progress(members * self.steps, shown, unit="member-steps")
 
-    def _interrupted(self, done: int, remedy: str) -> str:
+    def _interruption(self, done: int, remedy: str) -> str:
         return f"interrupted when {done} of {len(self.members)} members had been run; {remedy}."
 
     def block(self, number: int, part: range) -> dict[str, np.ndarray]:

@@ -19,12 +19,12 @@ from discrete_hamel._support.errors import InputError, StoreDamaged, StoreFailed
 from discrete_hamel.runs.ensemble import claims, processes
 from discrete_hamel.runs.ensemble.batches import Task
 from discrete_hamel.runs.ensemble.members import Members
-from discrete_hamel.runs.ensemble.reductions import Reduction, code, kept
-from discrete_hamel.runs.ensemble.results import Contents, told
+from discrete_hamel.runs.ensemble.reductions import Reduction, code, kept_shapes
+from discrete_hamel.runs.ensemble.results import Contents, with_reasons
 from discrete_hamel.runs.storage import files, requests
 from discrete_hamel.runs.storage.columns import Column
-from discrete_hamel.runs.storage.manifest import described, differences, versions
-from discrete_hamel.runs.storage.reading import METADATA, checksum, verified
+from discrete_hamel.runs.storage.manifest import describe, differences, versions
+from discrete_hamel.runs.storage.reading import METADATA, checksum, verify
 from discrete_hamel.runs.storage.schema import Metadata
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def manifest(
     equations = dict(whole["equations"])
     if reduction is not None:
         equations |= code(reduction, sample, q, xi)
-    described_as = described(sample)
+    described_as = describe(sample)
     return whole | {
         "kind": KIND,
         "system": {"class": described_as["class"], "structure": described_as["structure"]},
@@ -55,7 +55,7 @@ def manifest(
         "members": len(members),
         "block": members.place.size,
         "equations": equations,
-        "keeps": sorted(kept(reduction, sample, q, xi) or ()),
+        "keeps": sorted(kept_shapes(reduction, sample, q, xi) or ()),
     }
 
 
@@ -71,7 +71,7 @@ def _digests(members: Members) -> dict[str, str]:
     ]
     sums = np.array([total % 2**64 for total in of_all], np.uint64)
     if place.own is not None:
-        sums = processes.summed(sums)
+        sums = processes.sum_over_processes(sums)
     sums += np.array(
         [_digest(b"", array) if axis is None else 0 for array, axis in zip(arrays, axes, strict=True)], np.uint64
     )
@@ -105,10 +105,10 @@ class Shards:
                 metadata |= column.metadata(self.members)
                 (place / column.name).mkdir()
             for name, (dimension, values) in beside.items():
-                label = Column(name, (dimension,), _stored(values).dtype, max(1, len(values)), ())
+                label = Column(name, (dimension,), _little_endian(values).dtype, max(1, len(values)), ())
                 metadata |= label.metadata(len(values))
                 (place / name).mkdir()
-                batch.put(label.file(place, 0), label.encoded(_stored(values)))
+                batch.put(label.file(place, 0), label.encode(_little_endian(values)))
             metadata[".zattrs"]["checksum"] = checksum(metadata)
             for name, value in metadata.items():
                 batch.put(place / name, [json.dumps(value).encode()])
@@ -116,7 +116,7 @@ class Shards:
             batch.put(place / METADATA, [whole])
             batch.finish()
             os.rename(place, self.path)
-            files.flushed(self.path.absolute().parent)
+            files.flush(self.path.absolute().parent)
         except OSError as error:
             shutil.rmtree(place, ignore_errors=True)
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
@@ -137,7 +137,7 @@ class Shards:
         """Whether all chunks of a block are there and undamaged."""
         try:
             for column in self.contents.columns.values():
-                column.decoded(self.path, number)
+                column.decode(self.path, number)
         except (StoreDamaged, OSError):
             return False
         return True
@@ -149,7 +149,7 @@ class Shards:
             columns = dict(self.contents.columns)
             columns["finished"] = columns.pop("finished")  # appears last, for those who read meanwhile
             for name, column in columns.items():
-                batch.put(column.file(self.path, number), column.encoded(block[name]))
+                batch.put(column.file(self.path, number), column.encode(block[name]))
             batch.finish()
         except OSError as error:
             batch.drop()
@@ -169,15 +169,15 @@ class Shards:
             for path in left:
                 path.unlink(missing_ok=True)
 
-    def opened(self, attributes: dict[str, object]) -> "Dataset":
+    def open_result(self, attributes: dict[str, object]) -> "Dataset":
         """The result as xarray opens it, of which little is read before it is asked for."""
         import xarray
 
         stored = xarray.open_zarr(self.path, consolidated=True, chunks=None).drop_attrs(deep=False)
-        return told(stored).assign_attrs(attributes)
+        return with_reasons(stored).assign_attrs(attributes)
 
 
-def _stored(values: np.ndarray) -> np.ndarray:
+def _little_endian(values: np.ndarray) -> np.ndarray:
     """As a store's label holds it."""
     return values.astype(values.dtype.newbyteorder("<"))
 
@@ -185,7 +185,7 @@ def _stored(values: np.ndarray) -> np.ndarray:
 def stored_manifest(path: Path) -> dict[str, object]:
     """What an ensemble's store says it was made from."""
     try:
-        _, made_from = verified(path)
+        _, made_from = verify(path)
     except StoreDamaged:
         raise
     except (OSError, ValueError):

@@ -69,7 +69,7 @@ def by_all_cores(
                 pieces[part.number][part.who.start] = arrays
                 if sum(len(piece["finished"]) for piece in pieces[part.number].values()) < part.length:
                     continue
-                whole = _joined(pieces.pop(part.number))
+                whole = _join(pieces.pop(part.number))
             keep(part.number, whole)
 
     with ThreadPoolExecutor(workers) as pool:
@@ -84,7 +84,7 @@ def by_all_cores(
             over.set()
 
 
-def _joined(pieces: dict[int, Arrays]) -> Arrays:
+def _join(pieces: dict[int, Arrays]) -> Arrays:
     in_order: Sequence[Arrays] = [piece for _, piece in sorted(pieces.items())]
     if len(in_order) == 1:
         return in_order[0]

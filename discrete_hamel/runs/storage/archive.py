@@ -15,7 +15,7 @@ from discrete_hamel._support.errors import InputError, InputTypeError, StoreDama
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.storage.layout import names
-from discrete_hamel.runs.storage.manifest import WORKED_OUT, agreeing, described, rebuilt
+from discrete_hamel.runs.storage.manifest import WORKED_OUT, agreeing, describe, rebuilt
 from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.recording import Recording, stored_trajectory
 from discrete_hamel.runs.storage.requests import place
@@ -68,8 +68,8 @@ def dataset(trajectory: Trajectory) -> "Dataset":
         "momentum": velocities[: trajectory.p.shape[1]],
     }
     made_by = {
-        "system": described(system),
-        "scheme": None if trajectory.scheme is None else described(trajectory.scheme),
+        "system": describe(system),
+        "scheme": None if trajectory.scheme is None else describe(trajectory.scheme),
     }
     h = None if trajectory.h is None else float(trajectory.h)
     return xarray.Dataset(nodes, coordinates, {"discrete_hamel": json.dumps(made_by | {"h": h})})
@@ -94,7 +94,7 @@ def load(path: PathLike, *, system: System | None = None, scheme: Scheme | None 
     told = contents.manifest
     start = jnp.asarray(told["start"]["q"], float), jnp.asarray(told["start"]["xi"], float)
     ready, rule = _made_by(told, system, scheme, start[0], path)
-    if WORKED_OUT & {*described(ready)["leaves"]} - {*told["system"]["leaves"]}:
+    if WORKED_OUT & {*describe(ready)["leaves"]} - {*told["system"]["leaves"]}:
         _same_frame(contents, ready, *start)
     if rule is None:
         return stored_trajectory(contents, ready, None, None, None)

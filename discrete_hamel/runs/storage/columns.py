@@ -51,13 +51,13 @@ class Column:
         """Where a chunk is."""
         return store / self.name / ".".join([str(number), *("0" for _ in self.shape)])
 
-    def encoded(self, rows: np.ndarray) -> list[bytes]:
+    def encode(self, rows: np.ndarray) -> list[bytes]:
         """A chunk as it is in its file: the checksum, the rows, and zeros up to the length of a chunk."""
         data = np.ascontiguousarray(rows, self.dtype).tobytes()
         data += bytes(self.chunk * self._row_bytes() - len(data))
         return [struct.pack("<I", zlib.crc32(data)), data]
 
-    def decoded(self, store: Path, number: int) -> np.ndarray:
+    def decode(self, store: Path, number: int) -> np.ndarray:
         """The rows of a chunk's file, of which `StoreDamaged` names what is wrong."""
         path = self.file(store, number)
         if path.parent.is_symlink():
@@ -83,7 +83,7 @@ class Column:
         return self.dtype.itemsize * math.prod(self.shape)
 
 
-def named(name: object) -> str:
+def array_name(name: object) -> str:
     """A name that may be a folder in a store, or a sentence."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise InputError(
@@ -113,7 +113,7 @@ def column_of(name: str, metadata: Metadata) -> tuple[Column, int]:
         raise InputError(f"the array {name!r} has the shape {sizes} in chunks of {chunks}, beyond any memory.")
     if not all(isinstance(dimension, str) for dimension in dimensions):
         raise InputError(f"the array {name!r} has dimensions without names.")
-    return Column(named(name), tuple(dimensions), np.dtype(dtype), chunks[0], tuple(sizes[1:])), sizes[0]
+    return Column(array_name(name), tuple(dimensions), np.dtype(dtype), chunks[0], tuple(sizes[1:])), sizes[0]
 
 
 class StoredArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -142,7 +142,7 @@ class StoredArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def _chunk(self, number: int) -> np.ndarray:
         if self._last[0] != number:  # one is kept, for loops over rows
-            self._last = (number, self._column.decoded(self._store, number))
+            self._last = (number, self._column.decode(self._store, number))
         return self._last[1]
 
     def _rows(self, wanted: np.ndarray, rest: tuple) -> np.ndarray:

@@ -11,7 +11,7 @@ PART = ".part"  # ends the name of a file that is being written
 AT_ONCE = 16  # flushes under way at once: a journal serves them together
 
 
-def flushed(path: Path) -> None:
+def flush(path: Path) -> None:
     """Have a file, or a folder's list of names, on the disk before this returns."""
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -22,7 +22,7 @@ def flushed(path: Path) -> None:
 
 def _all_flushed(paths: Iterable[Path]) -> None:
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(flushed, paths))
+        list(pool.map(flush, paths))
 
 
 class Batch:

@@ -9,7 +9,7 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.storage.columns import Column, named
+from discrete_hamel.runs.storage.columns import Column, array_name
 from discrete_hamel.runs.trajectory import invariants_at
 
 LONGEST, SHORTEST = 1 << 14, 1 << 10  # rows of a chunk
@@ -40,7 +40,7 @@ def _at_nodes(system: System, q: Array, xi: Array) -> dict[str, Array]:
     return jax.vmap(partial(_at_node, system))(q, xi)
 
 
-def derived(system: System, q: np.ndarray, xi: np.ndarray, length: int) -> dict[str, np.ndarray]:
+def derive(system: System, q: np.ndarray, xi: np.ndarray, length: int) -> dict[str, np.ndarray]:
     """v, the energy and the invariants at the nodes of a chunk, always as one of `length` nodes: so their last bits do
     not depend on how many of these are there yet.
     """
@@ -56,7 +56,7 @@ def node_columns(system: System, q: Shaped, p: Shaped, xi: Shaped, chunk: int) -
     like |= jax.eval_shape(_at_node, system, q, xi)
     return [
         Column(
-            named(name),
+            array_name(name),
             ("time", *dimensions.get(name, tuple(f"{name} {axis + 1}" for axis in range(len(leaf.shape))))),
             np.dtype(leaf.dtype).newbyteorder("<"),
             chunk,

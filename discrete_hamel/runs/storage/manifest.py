@@ -18,7 +18,7 @@ from discrete_hamel import schemes
 from discrete_hamel._support.arrays import PathLike, PyTree, Scalar
 from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel._support.pytrees import is_static
-from discrete_hamel.mechanics.constructors import constrained
+from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.storage.schema import Described, MadeFrom, Numbers
@@ -31,7 +31,7 @@ LONGEST = 60  # characters of a value in a message
 WORKED_OUT = {"weights"}  # leaves that a constructor finds at q and older stores lack: `archive` compares frames
 
 
-def described(tree: object) -> Described:
+def describe(tree: object) -> Described:
     """A pytree as plain data: its class, its leaves by name, and its structure as text, for comparison only."""
     leaves = {
         jax.tree_util.keystr(path).lstrip("."): np.asarray(leaf).tolist()
@@ -51,7 +51,7 @@ def _plain(tree: object) -> dict[str, object]:
     plain = {name: value for name, value in values.items() if isinstance(value, bool | int | str)}
     within = {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree) if not is_static(field)}
     parts = schemes.__all__ if isinstance(tree, Scheme) else ()
-    return plain | {name: described(value) for name, value in within.items() if type(value).__name__ in parts}
+    return plain | {name: describe(value) for name, value in within.items() if type(value).__name__ in parts}
 
 
 @lru_cache(maxsize=256)  # keyed as jax.jit keys what it has compiled
@@ -73,7 +73,7 @@ def digest(function: Callable, *given: PyTree) -> str:
     return hashlib.sha256(text).hexdigest()[:16]
 
 
-def _traced(name: str, *thing_and_arguments: PyTree) -> str:
+def _digest_of_trace(name: str, *thing_and_arguments: PyTree) -> str:
     leaves, structure = jax.tree.flatten(thing_and_arguments)
     return _digest(name, structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves))
 
@@ -83,7 +83,7 @@ def _functions(system: System, q: Array, xi: Array) -> dict[str, tuple]:
     if system.frameless:
         curved: dict[str, tuple] = {"lagrangian": (q, q), "velocity": (q, xi), "force": (q, q)}
         return curved | ({"rows": (q, xi)} if jax.eval_shape(system.rows, q, xi).shape[0] else {})
-    rows = constrained(system)
+    rows = unwrap(system)
     held: dict[str, tuple] = {"holonomic": (q,)} if rows is not None and rows.held_rows else {}
     return {"lagrangian": (q, xi), "frame": (q,), "structure": (q,), "slip": (q,), "force": (q, xi)} | held
 
@@ -98,18 +98,18 @@ def versions() -> dict[str, str]:
 
 def manifest(system: System, scheme: Scheme | None, q: Array, xi: Array, h: Scalar, save_every: int) -> MadeFrom:
     """What a run is made from: two runs whose manifests are equal have equal steps, bit for bit."""
-    equations = {name: _traced(name, system, *given) for name, given in _functions(system, q, xi).items()}
+    equations = {name: _digest_of_trace(name, system, *given) for name, given in _functions(system, q, xi).items()}
     # The library's own schemes change with its version only, and tracing a step takes a while.
     if scheme is not None and not type(scheme).__module__.startswith("discrete_hamel."):
         start = jax.eval_shape(scheme.start, system, q, xi, h)
-        equations["the scheme's step"] = _traced("step", scheme, system, start, h)
+        equations["the scheme's step"] = _digest_of_trace("step", scheme, system, start, h)
     return {
         "format": FORMAT,
         "versions": versions(),
         "dtype": str(q.dtype),
-        "system": described(system),
+        "system": describe(system),
         "equations": equations,
-        "scheme": None if scheme is None else described(scheme),
+        "scheme": None if scheme is None else describe(scheme),
         "h": None if h is None else float(h),
         "save_every": save_every,
         "start": {"q": np.asarray(q).tolist(), "xi": np.asarray(xi).tolist()},
@@ -144,7 +144,7 @@ def _short(value: object) -> str:
 
 def agreeing(kind: str, given: PyTree, described_as: Described, path: PathLike) -> Any:
     """The system or scheme given, which has to agree with what the store says of it."""
-    mine = described(given)
+    mine = describe(given)
     if mine["class"] != described_as["class"]:
         raise InputError(f"{path} holds a {described_as['class']}, the {kind} given is a {mine['class']}.")
     for part in ("fields", "leaves"):
@@ -205,7 +205,7 @@ def _trust(fields: dict[str, object]) -> dict[str, object]:
     }
 
 
-def restored(leaves: list[Numbers], like: PyTree) -> Any:
+def restore(leaves: list[Numbers], like: PyTree) -> Any:
     """A pytree like `like` (shapes and types) from its leaves as plain data."""
     shapes = jax.tree.leaves(like)
     if len(leaves) != len(shapes):

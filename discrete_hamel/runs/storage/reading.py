@@ -7,7 +7,7 @@ from pathlib import Path
 
 from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel.runs.storage import files, validation
-from discrete_hamel.runs.storage.columns import Column, StoredArray, column_of, named
+from discrete_hamel.runs.storage.columns import Column, StoredArray, array_name, column_of
 from discrete_hamel.runs.storage.manifest import FORMAT
 from discrete_hamel.runs.storage.schema import Metadata
 
@@ -27,7 +27,7 @@ class Contents:
         self.path = path
         if not os.path.exists(path):
             raise FileNotFoundError(f"there is no store at {path}.")
-        metadata, told = verified(path)
+        metadata, told = verify(path)
         if "kind" in told:
             raise InputError(
                 f"{path} is the store of an ensemble, not of one run: xarray.open_zarr({str(path)!r}) reads it, and "
@@ -48,7 +48,7 @@ class Contents:
             if not zarray or rest:
                 continue
             try:
-                column, rows = column_of(named(name), metadata)
+                column, rows = column_of(array_name(name), metadata)
             except ValueError as error:
                 raise StoreDamaged(f"{path} is damaged: {error}") from None
             self.columns[name], self.arrays[name] = column, StoredArray(path, column, rows)
@@ -60,7 +60,7 @@ class Contents:
         return self
 
 
-def verified(path: Path) -> tuple[Metadata, dict[str, object]]:
+def verify(path: Path) -> tuple[Metadata, dict[str, object]]:
     """What the one file says of all arrays, and the manifest in it; damage and foreign stores are told apart."""
     file = path / METADATA
     if not file.exists() and not file.is_symlink():
@@ -73,7 +73,7 @@ def verified(path: Path) -> tuple[Metadata, dict[str, object]]:
     )
     contents = files.read(file)
     try:
-        metadata = dict(validation.parsed(contents)["metadata"])
+        metadata = dict(validation.parse(contents)["metadata"])
         attributes = dict(metadata[".zattrs"])
         told = attributes.pop("checksum", None)
         right = checksum({**metadata, ".zattrs": attributes}) == told
@@ -84,7 +84,7 @@ def verified(path: Path) -> tuple[Metadata, dict[str, object]]:
     if not right:
         raise damaged
     try:
-        manifest = dict(validation.parsed(attributes["discrete_hamel"]))
+        manifest = dict(validation.parse(attributes["discrete_hamel"]))
     except (TypeError, ValueError):
         raise StoreDamaged(f"{file} is damaged: its manifest cannot be read.") from None
     return metadata, manifest

@@ -78,7 +78,7 @@ class Record(Protocol):
     def add(self, t: np.ndarray, saved: tuple, point: Point) -> RunFailed | None:
         """Take a chunk: times of its nodes, (q, p, xi at nodes, xi_mid, Report), and where it ended; or say why not."""
 
-    def ended(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
+    def end(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
         """All that was taken, with the state at its end, and what ended it before its time."""
 
 
@@ -130,7 +130,7 @@ class Memory:
         self.kept.part(self.finished, count).take(t, saved)
         self.finished = point.finished
 
-    def ended(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
+    def end(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
         rows = self.kept
         if self.finished < self.nodes - 1:  # copied, so that the room for the rest is given back
             rows = Rows(*(a.copy() for a in rows.part(0, self.finished)))

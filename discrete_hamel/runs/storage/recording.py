@@ -15,7 +15,7 @@ from discrete_hamel._support.errors import PHYSICAL, InputError, RunFailed, Stor
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.storage import layout
 from discrete_hamel.runs.storage.lock import Lock
-from discrete_hamel.runs.storage.manifest import differences, manifest, restored
+from discrete_hamel.runs.storage.manifest import differences, manifest, restore
 from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.record import Point, Stopped
 from discrete_hamel.runs.storage.requests import place, spacing
@@ -72,7 +72,7 @@ class Recording:
         else:
             p = jax.eval_shape(self.scheme.start, self.system, q, xi, self.h).p
         labels = layout.labels(self.system, len(q), len(xi), p.shape[0])
-        along_time = Table(layout.node_columns(self.system, q, p, xi, chunk), layout.RUN, self._derived)
+        along_time = Table(layout.node_columns(self.system, q, p, xi, chunk), layout.RUN, self._derive)
         self.store = Growing(
             self.path, along_time, Table(layout.interval_columns(xi, chunk) if self.scheme else []), labels
         )
@@ -86,9 +86,9 @@ class Recording:
             self._compare(told, nodes)
             contents.require_arrays()
             columns = contents.columns.values()
-            along_time = Table([c for c in columns if c.dimensions[0] == "time"], layout.RUN, self._derived)
+            along_time = Table([c for c in columns if c.dimensions[0] == "time"], layout.RUN, self._derive)
             along_intervals = Table([c for c in columns if c.dimensions[0] == "interval"])
-            self.store = Growing.reopened(contents, lock, along_time, along_intervals)
+            self.store = Growing.reopen(contents, lock, along_time, along_intervals)
         except BaseException:
             lock.release()
             raise
@@ -133,7 +133,7 @@ class Recording:
                 f"{self.path} cannot be resumed: it was made on the {way[0]} path, this run takes the "
                 f"{path[0]} path ({path[1] or 'compiled=True'}), and they may differ in the last bit."
             )
-        self.point = Point(_restored(told, state, self.path), told["finished"], told["plain_until"])
+        self.point = Point(_restore(told, state, self.path), told["finished"], told["plain_until"])
         if told["failure"]:
             kind = {failure.__name__: failure for failure in PHYSICAL}[told["failure"][0]]
             self.failure = kind(str(told["failure"][1]))
@@ -155,7 +155,7 @@ class Recording:
         self.point = point
         return self._unwritten(self._write_due)
 
-    def ended(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
+    def end(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
         """The last checkpoint, of a whole run or of one that stopped; what is in the store then; what stopped it."""
         if not isinstance(failure, StoreFailed):
             self.failure = failure if isinstance(failure, PHYSICAL) else self.failure
@@ -195,8 +195,8 @@ class Recording:
         """Let others write."""
         self.store.close()
 
-    def _derived(self, rows: dict[str, np.ndarray], length: int) -> dict[str, np.ndarray]:
-        return layout.derived(self.system, rows["q"], rows["xi"], length)
+    def _derive(self, rows: dict[str, np.ndarray], length: int) -> dict[str, np.ndarray]:
+        return layout.derive(self.system, rows["q"], rows["xi"], length)
 
     def _write_due(self) -> None:
         self.store.write_full()
@@ -208,13 +208,13 @@ class Recording:
 
     def _write_all(self) -> None:
         self._checkpoint()
-        self.store.each_metadata(self._told())
+        self.store.each_metadata(self._manifest())
 
     def _checkpoint(self) -> None:
-        self.store.checkpoint(self._told())
+        self.store.checkpoint(self._manifest())
         self.last, self.committed = time.monotonic(), self.point.finished
 
-    def _told(self) -> Manifest:
+    def _manifest(self) -> Manifest:
         """The manifest: what made the run, and all that going on depends on."""
         state, finished, plain_until = self.point
         leaves = None if state is None else [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(state)]
@@ -251,12 +251,12 @@ def stored_trajectory(
         return Trajectory(t, q, p, xi, None, None, system, None, None, None, told["save_every"])  # type: ignore[arg-type]
     path, reason = told["path"]  # type: ignore[misc]  # of a scheme, which has one
     report = RunReport(arrays["converged"], arrays["iterations"], arrays["residual"], path, reason)  # type: ignore[arg-type]
-    final = None if told["state"] is None else _restored(told, like, contents.path)
+    final = None if told["state"] is None else _restore(told, like, contents.path)
     return Trajectory(t, q, p, xi, arrays["xi_mid"], report, system, scheme, h, final, told["save_every"])  # type: ignore[arg-type]
 
 
-def _restored(told: Manifest, like: PyTree, path: PathLike) -> State:
+def _restore(told: Manifest, like: PyTree, path: PathLike) -> State:
     try:
-        return restored(told["state"], like)  # type: ignore[arg-type]  # asked for where there is one
+        return restore(told["state"], like)  # type: ignore[arg-type]  # asked for where there is one
     except StoreDamaged as error:
         raise StoreDamaged(f"{path} is damaged: {error}") from None

@@ -55,7 +55,7 @@ class Table:
         if self.derived is not None:
             rows |= self.derived(rows, self.chunk)
         for name, column in self.columns.items():
-            batch.put(column.file(store, self.begin // self.chunk), column.encoded(rows[name]))
+            batch.put(column.file(store, self.begin // self.chunk), column.encode(rows[name]))
 
     def reopen(self, store: Path, contents: Contents) -> None:
         """Go on after the stored rows: those of a last chunk that is not full are read."""
@@ -66,4 +66,4 @@ class Table:
         self.begin = self.rows - self.rows % self.chunk
         if self.rows > self.begin:
             number, count = self.begin // self.chunk, self.rows - self.begin
-            self.kept = {name: self.columns[name].decoded(store, number)[:count] for name in self.given}
+            self.kept = {name: self.columns[name].decode(store, number)[:count] for name in self.given}

@@ -18,7 +18,7 @@ from discrete_hamel.runs.storage.schema import Manifest
 BITS = {"float32": "<f4", "float64": "<f8"}
 
 
-def parsed(text: str | bytes) -> Any:
+def parse(text: str | bytes) -> Any:
     """JSON, or a ValueError: nesting without end and numbers without end are errors like any other."""
     try:
         return json.loads(text)
@@ -48,7 +48,7 @@ def _texts(value: object) -> TypeGuard[dict]:
 
 
 def _description(value: object) -> bool:
-    """What `manifest.described` says of a system or a scheme."""
+    """What `manifest.describe` says of a system or a scheme."""
     return (
         isinstance(value, dict)
         and _text(value.get("class"))

@@ -31,7 +31,7 @@ class Growing:
         self.batch = files.Batch()
 
     @classmethod
-    def reopened(cls, contents: Contents, lock: Lock, nodes: Table, intervals: Table) -> "Growing":
+    def reopen(cls, contents: Contents, lock: Lock, nodes: Table, intervals: Table) -> "Growing":
         """The writer of a store that exists, whose last chunks are read if they are not full."""
         self = object.__new__(cls)
         self.path = self.place = contents.path
@@ -68,7 +68,7 @@ class Growing:
         if new:
             self.each_metadata(told)
             os.rename(self.place, self.path)
-            files.flushed(self.path.absolute().parent)
+            files.flush(self.path.absolute().parent)
             self.place = self.path
 
     def each_metadata(self, told: Mapping[str, object]) -> None:
@@ -103,7 +103,7 @@ class Growing:
             (self.place / column.name).mkdir(exist_ok=True)
         for name, values in self.labels.items():
             column = _label(name, values)
-            self.batch.put(column.file(self.place, 0), column.encoded(values))
+            self.batch.put(column.file(self.place, 0), column.encode(values))
 
 
 def _label(name: str, values: np.ndarray) -> Column:

@@ -8,7 +8,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.mechanics.adapted_frames import reflected
+from discrete_hamel.mechanics.adapted_frames import reflect
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
 
@@ -74,7 +74,7 @@ def adapted_basis(covectors: ArrayLike) -> Array:
     """
     rows = jnp.atleast_2d(jnp.asarray(covectors, float))
     k, n = rows.shape
-    reflections, _ = reflected(rows, range(n - k, n))
+    reflections, _ = reflect(rows, range(n - k, n))
     dual = rows.T / (rows[0] @ rows[0]) if k == 1 else jnp.linalg.solve(rows @ rows.T, rows).T
     return jnp.concatenate([reflections[:, : n - k], dual], axis=1)
 

@@ -70,10 +70,10 @@ def unit(units: Mapping[str, str], name: str) -> str:
     return as_unit(powers((above, 1), (below, -1))) if above and below else ""
 
 
-def titled(units: Mapping[str, str], name: str) -> str:
+def axis_title(units: Mapping[str, str], name: str) -> str:
     """A name with its unit, for an axis: without one where there is none.
 
-    >>> titled(SI, "p omega"), titled(SI, "R11"), titled({}, "x")
+    >>> axis_title(SI, "p omega"), axis_title(SI, "R11"), axis_title({}, "x")
     ('p omega [kg m²/s]', 'R11', 'x')
     """
     found = in_print(unit(units, name))

@@ -50,7 +50,7 @@ class TwoWheeledBalancer(Vehicle):
         | {"tilt_gain": "N m/rad", "rate_gain": "N m s/rad", "angle_gain": "N m/rad", "speed_gain": "N m s/rad"}
     )
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         tilt, left, right = xi[:3]
         forward = self.wheel_radius * (0.5 * (left + right) + tilt)
         turning = 0.5 * self.wheel_radius / self.half_track * (right - left)
@@ -150,7 +150,7 @@ class Unicycle(Vehicle):
         | {"moments": "kg m^2", "height": "m"}
     )
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         along, across = heading(q[0])
         place = (self.wheel_radius * xi[2] + xi[5]) * along + xi[6] * across
         return jnp.concatenate([xi[:1], place, xi[1:5]])
@@ -225,7 +225,7 @@ class Monocycle(Vehicle):
     velocities = ("turning", "lean'", "wheel'", "pitch'", "slip along", "slip across")
     units = Unicycle.units
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         along, across = heading(q[0])
         place = (self.wheel_radius * xi[2] + xi[4]) * along + xi[5] * across
         return jnp.concatenate([xi[:1], place, xi[1:4]])

@@ -63,7 +63,7 @@ class BallRobot(Carried):
         """sigma, of the shell in the carriage."""
         return jnp.stack([xi[5], self.wheel_radius / self.track * xi[3] + xi[6], xi[4]])
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         omega, sigma = xi[:3], self.relative(xi)
         attitude, shell = q[:9].reshape(3, 3), q[9:18].reshape(3, 3)
         place = self.radius * ROLLED @ (attitude @ (omega + sigma)) + xi[7:]
@@ -192,7 +192,7 @@ class BallOnBall(Carried):
         | {"upper_mass": "kg", "upper_inertia": "kg m^2", "upper_radius": "m"}
     )
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         omega, nu, n = xi[:3], xi[3:6], q[18:21]
         up = (jnp.cross(self.radius * omega + self.upper_radius * nu, n) + xi[8:]) / (self.radius + self.upper_radius)
         turning = turned_about(q[:9]) @ omega, turned_about(q[9:18]) @ nu
@@ -232,7 +232,7 @@ class BallOnBall(Carried):
 
         return {
             "energy": Invariant(lambda q, xi: jnp.add(*self.energies(q, xi)), "bounded"),
-            "length of n": Invariant(length, "exact", ("frame", "carried")),
+            "length of n": Invariant(length, "exact", ("frame", "qdot")),
         }
 
     def symmetries(self) -> dict[str, Callable[[Array], Array]]:

@@ -77,7 +77,7 @@ class WhippleBicycle(Vehicle):
         | {f"slip {name}": "rad/s" for name in ("yaw", "pitch", "front")}
     )
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         lean, steer, rear, x, y, *slips = xi
         parts = self._parts(q)
         contact = parts.front + self.front_radius * parts.down
@@ -172,11 +172,11 @@ class WhippleBicycle(Vehicle):
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Wheels, frame, fork and rider."""
         q = np.asarray(q, float)
-        parts = jax.device_get(_placed(self, jnp.asarray(q)))
+        parts = jax.device_get(_place(self, jnp.asarray(q)))
         c, s = np.cos(q[2]), np.sin(q[2])
         turn, place = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), np.array([q[0], q[1], 0.0])
 
-        def placed(points: list[np.ndarray] | np.ndarray) -> np.ndarray:
+        def move(points: list[np.ndarray] | np.ndarray) -> np.ndarray:
             return np.asarray(points) @ turn.T + place
 
         drawn: list[np.ndarray] = []
@@ -185,16 +185,16 @@ class WhippleBicycle(Vehicle):
             (parts.front, parts.fork, q[7], float(self.front_radius)),
         ):
             spun = attitude @ np.asarray(turn_about(LEFT, angle))
-            drawn += outlines.disk(placed(hub), radius * turn @ spun[:, 0], radius * turn @ spun[:, 2])
+            drawn += outlines.disk(move(hub), radius * turn @ spun[:, 0], radius * turn @ spun[:, 2])
         (bx, bz) = self.frame_centre
         rider = parts.rear + parts.frame @ np.array([bx, 0.0, bz - float(self.rear_radius)])
         head = parts.joint - 0.9 * parts.steering
         bar = head + 0.25 * np.outer([-1.0, 1.0], parts.fork[:, 1])
         drawn += [
-            outlines.segment(*placed([parts.rear, rider - 0.3 * parts.frame[:, 2], head])),
-            outlines.segment(*placed([head, parts.front])),
-            outlines.segment(*placed(bar)),
-            outlines.segment(*placed([rider - 0.3 * parts.frame[:, 2], rider, rider + 0.4 * parts.frame[:, 2]])),
+            outlines.segment(*move([parts.rear, rider - 0.3 * parts.frame[:, 2], head])),
+            outlines.segment(*move([head, parts.front])),
+            outlines.segment(*move(bar)),
+            outlines.segment(*move([rider - 0.3 * parts.frame[:, 2], rider, rider + 0.4 * parts.frame[:, 2]])),
             outlines.contact(*q[:2]),
         ]
         return drawn
@@ -219,5 +219,5 @@ def _gap_and_slope(bicycle: WhippleBicycle, q: Array) -> tuple[Array, Array]:
 
 
 @jax.jit
-def _placed(bicycle: WhippleBicycle, q: Array) -> _Parts:
+def _place(bicycle: WhippleBicycle, q: Array) -> _Parts:
     return bicycle._parts(q)

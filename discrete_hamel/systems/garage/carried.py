@@ -12,12 +12,12 @@ from discrete_hamel.mechanics.system import Invariant, System
 class Carried(System):
     """A system whose frame is given by what it does: q' = carried(q, xi), linear in xi."""
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         """q' of xi, all components of it."""
         raise NotImplementedError
 
     def frame(self, q: Array) -> Array:
-        fields = jax.vmap(lambda unit: self.carried(q, unit), out_axes=1)
+        fields = jax.vmap(lambda unit: self.qdot(q, unit), out_axes=1)
         return fields(jnp.eye(len(self.velocities)))
 
 
@@ -34,11 +34,11 @@ class Vehicle(Carried):
         return kinetic - potential
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        return self.in_velocities(q, self.carried(q, xi))
+        return self.in_velocities(q, self.qdot(q, xi))
 
     def energy(self, q: Array, xi: Array) -> Array:
         """T + V."""
-        return jnp.add(*self.energies(q, self.carried(q, xi)))
+        return jnp.add(*self.energies(q, self.qdot(q, xi)))
 
     def invariants(self) -> dict[str, Invariant]:
         return {"energy": Invariant(self.energy, "bounded", ("lagrangian", "energies", "slip", "force"))}

@@ -53,7 +53,7 @@ class DifferentialDrive(Vehicle):
         | {"slip theta": "rad/s", "slip x": "m/s", "slip y": "m/s", "slip fork": "rad/s", "slip caster": "rad/s"}
     )
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         left, right, *slips = xi
         forward = 0.5 * self.wheel_radius * (left + right)
         turning = 0.5 * self.wheel_radius / self.half_track * (right - left)
@@ -129,7 +129,7 @@ class OmniBase(Vehicle):
     velocities = ("turning", "forward", "sideways", "slip phi1", "slip phi2", "slip phi3")
     units = SI | {f"phi{i}": "rad" for i in (1, 2, 3)} | {f"slip phi{i}": "rad/s" for i in (1, 2, 3)} | {"reach": "m"}
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         turning, forward, sideways = xi[:3]
         along, across = heading(q[0])
         a = MOUNTS
@@ -194,7 +194,7 @@ class RollingAxle(Vehicle):
     velocities = ("left'", "right'", "slip theta", "slip x", "slip y")
     units = SI | {"left": "rad", "right": "rad", "slip theta": "rad/s", "slip x": "m/s", "slip y": "m/s"}
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         left, right = xi[:2]
         forward = 0.5 * self.wheel_radius * (left + right)
         turning = 0.5 * self.wheel_radius / self.half_track * (right - left)

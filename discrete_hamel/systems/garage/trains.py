@@ -55,7 +55,7 @@ class CarWithTrailers(Vehicle):
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]  # as many as there are trailers
         return ("v", "alpha'", "sideways", "turning", *(f"slip theta{i + 1}" for i in range(self.trailers)))
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         v, steering, sideways, slip = xi[:4]
         c, s = jnp.cos(q[3]), jnp.sin(q[3])
         along, across = heading(q[0])
@@ -147,7 +147,7 @@ class WheeledSnake(Vehicle):
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]  # as many as there are links
         return ("speed", "turning", "sideways", *(f"slip theta{i + 1}" for i in range(1, self.links)))
 
-    def carried(self, q: Array, xi: Array) -> Array:
+    def qdot(self, q: Array, xi: Array) -> Array:
         along, across = heading(q[2])
         velocity, rates = xi[0] * along, [xi[1]]
         first = velocity + xi[2] * across

@@ -12,12 +12,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks.algebras import (
-    EulerPoincare,
-    EulerPoincareSuslov,
-    adapted_basis,
-    adapted_structure,
-)
+from discrete_hamel.systems._blocks.algebras import EulerPoincare, EulerPoincareSuslov, adapted_basis, adapted_structure
 from discrete_hamel.systems.groups.matrix_groups import Group
 
 SAME = 1e-10  # difference of structure constants that counts as none
@@ -48,7 +43,7 @@ def system(
     >>> bool(abs(run.energy / run.energy[0] - 1).max() < 1e-13)
     True
     """
-    return _made(group, motion, constraint, side, params, 0)
+    return _make(group, motion, constraint, side, params, 0)
 
 
 def advected(
@@ -78,10 +73,10 @@ def advected(
     """
     if not callable(motion) or vectors < 1:
         raise InputError("a motion on a homogeneous space needs l(gamma, Omega) and vectors >= 1.")
-    return _made(group, motion, constraint, side, params, vectors)
+    return _make(group, motion, constraint, side, params, vectors)
 
 
-def _made(
+def _make(
     group: Group,
     motion: Motion,
     constraint: ArrayLike | None,

@@ -12,7 +12,7 @@ from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems.mechanisms.contacts import Contact
 from discrete_hamel.systems.mechanisms.joints import Fixed, Hinge, Joint, Universal
-from discrete_hamel.systems.mechanisms.rolling import RollingMechanism, held
+from discrete_hamel.systems.mechanisms.rolling import RollingMechanism, hold
 from discrete_hamel.systems.mechanisms.rotations import AXES, turn_about
 from discrete_hamel.systems.mechanisms.solids import Solid
 from discrete_hamel.systems.mechanisms.tree import Mechanism
@@ -63,7 +63,7 @@ def mechanism(*parts: Body | Contact, gravity: ArrayLike = 9.81) -> Mechanism | 
         for name in contact.bodies():
             if name not in tree.names:
                 raise InputError(f"a {type(contact).__name__} is on {name!r}, but there is no such body.")
-    return held(tree, contacts) if contacts else tree
+    return hold(tree, contacts) if contacts else tree
 
 
 def _simple(body: Body) -> list[Body]:
@@ -133,7 +133,7 @@ def _mass(body: Body) -> tuple[Scalar, Array]:
         raise InputTypeError(f"the shape of {body.name!r} must be a solid, such as Box((1, 2, 3)); got {solid!r}.")
     if solid is not None and body.mass is not None:
         solid = solid.replace(mass=body.mass, density=None)
-    mass = body.mass if body.mass is not None else 0.0 if solid is None else solid.weighed()
+    mass = body.mass if body.mass is not None else 0.0 if solid is None else solid.total_mass()
     if body.inertia is None:
         inertia = jnp.zeros((3, 3)) if solid is None else solid.inertia()
     else:

@@ -35,7 +35,7 @@ class Contact(Pytree):
         """The names of the bodies."""
         return (self.on,)
 
-    def seen(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:  # Gear looks at them
+    def look(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:  # Gear looks at them
         """What gaps and slips are told: the motions of the bodies."""
         return [motion.of(tree.names.index(name)) for name in self.bodies()]
 
@@ -186,7 +186,7 @@ class Gear(Contact):
     def bodies(self) -> tuple[str, ...]:
         return (self.on, self.to)
 
-    def seen(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:
+    def look(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:
         """The motion of each joint along its axis: its coordinate as place, its rate as speed."""
         places = [tree.place_of(name) for name in self.bodies()]
         return [Motion(jnp.eye(1), q[i : i + 1], jnp.zeros(1), xi[k : k + 1]) for i, k in places]

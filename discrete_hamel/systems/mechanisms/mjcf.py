@@ -26,7 +26,7 @@ def from_mjcf(source: "PathLike | mujoco.MjModel", leave_out: str | Sequence[str
     `leave_out`, or that is "all": contacts, limits, friction, tendons, equalities, actuators and so on. Needs the
     package mujoco: pip install "discrete_hamel[mechanisms]".
     """
-    model = _compiled(source)
+    model = _compile(source)
     beyond = _beyond(model)
     kept = {} if leave_out == "all" else {kind: what for kind, what in beyond.items() if kind not in leave_out}
     if kept:
@@ -38,7 +38,7 @@ def from_mjcf(source: "PathLike | mujoco.MjModel", leave_out: str | Sequence[str
     return tree_of(_bodies(model), _gravity(model))
 
 
-def _compiled(source: "PathLike | mujoco.MjModel") -> "mujoco.MjModel":
+def _compile(source: "PathLike | mujoco.MjModel") -> "mujoco.MjModel":
     try:
         import mujoco
     except ImportError:

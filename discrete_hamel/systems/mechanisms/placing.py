@@ -42,9 +42,9 @@ def initial(
     q = np.array(system.rest())
     given = {_index(system.coordinates, name): float(value) for name, value in (positions or {}).items()}
     q[list(given)] = list(given.values())
-    q = together(_held(system), q, tuple(given))
+    q = together(_what_holds(system), q, tuple(given))
     wanted = {_index(tree.velocities, name): float(value) for name, value in (rates or {}).items()}
-    mass, forms, of_rates = (np.asarray(a) for a in _velocity_facts(_held(system), jnp.asarray(q)))
+    mass, forms, of_rates = (np.asarray(a) for a in _velocity_facts(_what_holds(system), jnp.asarray(q)))
     chosen = of_rates[list(wanted)] if wanted else np.zeros((0, len(q)))
     rows = np.concatenate([forms, chosen])
     sides = np.concatenate([np.zeros(len(forms)), list(wanted.values())])
@@ -68,7 +68,7 @@ def _index(names: tuple[str, ...], name: str) -> int:
     return names.index(name)
 
 
-def _held(system: Any) -> Any:
+def _what_holds(system: Any) -> Any:
     return system.params if hasattr(system, "tree") else system
 
 

@@ -57,14 +57,14 @@ class Held(Pytree):
         """All slips, linear in v."""
         whole, xi = self.state(q, v)
         motion = self.tree.motion(whole, xi)
-        return jnp.concatenate([one.slips(*one.seen(self.tree, whole, xi, motion)) for one in self.contacts])
+        return jnp.concatenate([one.slips(*one.look(self.tree, whole, xi, motion)) for one in self.contacts])
 
     def rows(self, q: Array) -> Array:
         """A(q): the slips that are independent, and the rates of what redundant coordinates satisfy."""
         forms = jax.jacfwd(lambda v: self.slips(q, v))(jnp.zeros_like(q))[np.array(self.kept, int)]
         return jnp.concatenate([forms, jax.jacfwd(lambda q: self.tree.holonomic(self.whole(q)))(q)])
 
-    def closed(self, q: Array) -> Array:
+    def closure(self, q: Array) -> Array:
         """g(q): the gaps that coordinates can open, and what redundant coordinates satisfy."""
         whole = self.whole(q)
         return jnp.concatenate([self._gaps(whole)[np.array(self.gaps_kept, int)], self.tree.holonomic(whole)])
@@ -81,7 +81,7 @@ class Held(Pytree):
     def _gaps(self, whole: Array) -> Array:
         still = jnp.zeros(self.tree.rank)
         motion = self.tree.motion(whole, still)
-        found = [one.gaps(*one.seen(self.tree, whole, still, motion)) for one in self.contacts]
+        found = [one.gaps(*one.look(self.tree, whole, still, motion)) for one in self.contacts]
         return jnp.concatenate([jnp.zeros(0), *found])
 
     def labels(self) -> list[str]:
@@ -114,12 +114,12 @@ class RollingMechanism(FromConstraints):
         """The mechanism without what holds it."""
         return self.params.tree
 
-    def _left(self, of_all: Iterable) -> tuple:
+    def _without_height(self, of_all: Iterable) -> tuple:
         return tuple(a for i, a in enumerate(of_all) if i != self.params.height)
 
     @property
     def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self._left(self.tree.coordinates)
+        return self._without_height(self.tree.coordinates)
 
     @property
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -142,17 +142,17 @@ class RollingMechanism(FromConstraints):
 
     def rest(self) -> np.ndarray:
         """q of all joints as they were put together."""
-        return np.array(self._left(self.tree.rest()))
+        return np.array(self._without_height(self.tree.rest()))
 
     def gaps(self, q: Array) -> Array:
         """How far wheels are above the plane, and loops from closed, m."""
         return self.params.gaps(jnp.asarray(q, float))
 
     def holonomic(self, q: Array) -> Array:
-        return self.params.closed(q)
+        return self.params.closure(q)
 
     def positions(self, q: Array) -> Array:
-        return self.params.closed(q)
+        return self.params.closure(q)
 
     @property
     def held_rows(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -161,7 +161,7 @@ class RollingMechanism(FromConstraints):
         if not held.gaps_kept:
             return ()
         slips = held.gap_slips()
-        relations = jax.eval_shape(held.closed, jnp.zeros(len(self.coordinates))).shape[0] - len(held.gaps_kept)
+        relations = jax.eval_shape(held.closure, jnp.zeros(len(self.coordinates))).shape[0] - len(held.gaps_kept)
         rates = (held.kept.index(slips[gap]) for gap in held.gaps_kept)
         return (*rates, *range(len(held.kept), len(held.kept) + relations))
 
@@ -208,7 +208,7 @@ def force(q: Array, v: Array, held: Held) -> Array:
     return held.force(q, v)
 
 
-def held(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
+def hold(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
     """The system of a tree and what holds it, by the slips that are independent where things touch."""
     contacts = tuple(sorted(contacts, key=lambda contact: not contact.bears))
     height = _free_height(tree) if any(contact.bears for contact in contacts[:1]) else None
@@ -220,7 +220,7 @@ def held(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
     whole = bare.whole(jnp.asarray(samples[0]))
     still = jnp.zeros(tree.rank)
     for contact in contacts:
-        contact.check(*contact.seen(tree, whole, still, tree.motion(whole, still)))
+        contact.check(*contact.look(tree, whole, still, tree.motion(whole, still)))
     gap_slips = bare.gap_slips()
     forms = [np.asarray(_all_rows(bare, q)) for q in samples]
     kept = _independent(forms, len(bare.labels()))

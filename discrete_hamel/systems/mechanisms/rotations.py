@@ -57,9 +57,9 @@ class Motion(NamedTuple):
         carried = self.speed + jnp.cross(self.omega, inner.place)
         return Motion(
             self.turn @ inner.turn,
-            self.place + applied(self.turn, inner.place),
-            applied(back, self.omega) + inner.omega,
-            applied(back, carried) + inner.speed,
+            self.place + apply(self.turn, inner.place),
+            apply(back, self.omega) + inner.omega,
+            apply(back, carried) + inner.speed,
         )
 
     def of(self, bodies: np.ndarray | int) -> "Motion":
@@ -90,9 +90,9 @@ class Links(NamedTuple):
         back = jnp.swapaxes(inner.turn, -1, -2)
         carried = self.speed + jnp.cross(self.omega, inner.place)
         return Links(
-            applied(back, self.omega) + inner.omega,
-            applied(back, carried) + inner.speed,
-            applied(back, self.pull),
+            apply(back, self.omega) + inner.omega,
+            apply(back, carried) + inner.speed,
+            apply(back, self.pull),
             self.fall + jnp.sum(self.pull * inner.place, axis=-1),
         )
 
@@ -101,6 +101,6 @@ class Links(NamedTuple):
         return Links(*(a[bodies] for a in self))
 
 
-def applied(matrices: Array, vectors: Array) -> Array:
+def apply(matrices: Array, vectors: Array) -> Array:
     """Matrix by matrix times vector by vector."""
     return jnp.einsum("...ab,...b->...a", matrices, vectors)

@@ -36,7 +36,7 @@ class Solid(Pytree):
         """What a film draws, about the middle."""
         raise NotImplementedError
 
-    def weighed(self) -> Scalar:
+    def total_mass(self) -> Scalar:
         """The mass."""
         if (self.mass is None) == (self.density is None):
             raise InputError(f"a {type(self).__name__} needs its mass or its density, one of the two.")
@@ -45,7 +45,7 @@ class Solid(Pytree):
     def inertia(self) -> Array:
         """I about the middle: m (<r^2> - <x_i^2>) on the diagonal, 3 x 3, kg m^2."""
         means = jnp.stack([jnp.asarray(a, float) for a in self.second_moments()])
-        return jnp.diag(self.weighed() * (jnp.sum(means) - means))
+        return jnp.diag(self.total_mass() * (jnp.sum(means) - means))
 
 
 class Box(Solid):

@@ -47,8 +47,8 @@ class BallOnSphere(Contact):
     def bodies(self) -> tuple[str, ...]:
         return (self.on, self.to) if self.to else (self.on,)
 
-    def seen(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:
-        return [*super().seen(tree, q, xi, motion), GROUND][:2]
+    def look(self, tree: "Mechanism", q: Array, xi: Array, motion: Motion) -> list[Motion]:
+        return [*super().look(tree, q, xi, motion), GROUND][:2]
 
     def gaps(self, *motions: Motion) -> Array:
         body, other = motions

@@ -15,7 +15,7 @@ from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines
 from discrete_hamel.systems.mechanisms.joints import Joint
-from discrete_hamel.systems.mechanisms.rotations import AXES, Links, Motion, applied
+from discrete_hamel.systems.mechanisms.rotations import AXES, Links, Motion, apply
 
 SHALLOW = 8  # levels of a tree that go one after another
 
@@ -182,7 +182,7 @@ class Mechanism(System):
             turns, places = jax.vmap(joint.pose, (along, 0), 0)(axes, q[rows])
             twists = jax.vmap(joint.twist, (along, 0, 0), 0)(axes, q[rows], xi[columns])
             if turned:
-                turns, places = self.turn[bodies] @ turns, applied(self.turn[bodies], places)
+                turns, places = self.turn[bodies] @ turns, apply(self.turn[bodies], places)
             parts.append(Motion(turns, self.mount[bodies] + places, *twists))
             order.append(bodies)
         back = np.argsort(np.concatenate(order))
@@ -202,18 +202,18 @@ class Mechanism(System):
         some, thick = np.array(self.weighty, int), np.array(self.extended, int)
         speeds = links.speed[some] + jnp.cross(links.omega[some], self.centre[some])
         turning = jnp.einsum("ka,kab,kb->", links.omega[thick], self.inertia[thick], links.omega[thick])
-        joints, _, columns = self._loaded()
+        joints, _, columns = self._loads()
         rotors = jnp.sum(self.rotor[joints] * xi[columns] ** 2)
         return 0.5 * (jnp.sum(self.mass[some] * jnp.sum(speeds**2, axis=1)) + turning + rotors)
 
     def _potential(self, links: Links, q: Array) -> Array:
         some = np.array(self.weighty, int)
         falls = links.fall[some] + jnp.sum(links.pull[some] * self.centre[some], axis=1)
-        joints, rows, _ = self._loaded()
+        joints, rows, _ = self._loads()
         springs = 0.5 * jnp.sum(self.stiffness[joints] * (q[rows] - self.unloaded[joints]) ** 2)
         return springs - self.mass[some] @ falls
 
-    def _loaded(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _loads(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Joints with springs, dampers, rotors or motors, and where their coordinates and rates are."""
         joints = np.array(self.loaded, int)
         q_ends = np.cumsum([len(joint.coordinates) for joint in self.joints])
@@ -234,7 +234,7 @@ class Mechanism(System):
         return self.lagrangian(q, self.rates(q, v))
 
     def force(self, q: Array, xi: Array) -> Array:
-        joints, rows, columns = self._loaded()
+        joints, rows, columns = self._loads()
         given = self.torque[joints] - self.damping[joints] * xi[columns]
         of_laws = {body: law for body, law in self.laws}
         for k, body in enumerate(self.loaded):
@@ -256,7 +256,7 @@ class Mechanism(System):
         for i, (parent, solid) in enumerate(zip(self.parents, self.shapes_of, strict=True)):
             middle = places[i] + turns[i] @ np.asarray(self.centre[i])
             if solid is not None:
-                drawn += [_moved(part, turns[i], middle) for part in solid.outline()]
+                drawn += [_move_part(part, turns[i], middle) for part in solid.outline()]
                 continue
             ends = [places[i]] if parent < 0 else [places[parent], places[i]]
             ends += [middle] if np.any(middle != places[i]) else []
@@ -270,7 +270,7 @@ def _poses(system: Mechanism, q: Array) -> tuple[Array, Array]:
     return motion.turn, motion.place
 
 
-def _moved(part: np.ndarray, turn: np.ndarray, place: np.ndarray) -> np.ndarray:
+def _move_part(part: np.ndarray, turn: np.ndarray, place: np.ndarray) -> np.ndarray:
     moved = (np.asarray(part) @ turn.T + place).view(type(part))
     moved.__array_finalize__(part)
     return moved

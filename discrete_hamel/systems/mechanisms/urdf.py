@@ -51,7 +51,7 @@ def from_urdf(
     >>> arm.coordinates, round(float(dh.vector_field(arm, [0.3], [0.0])[1][0]), 6)
     (('swing',), -4.831755)
     """
-    robot = _parsed(source)
+    robot = _parse(source)
     joints, links = robot.findall("joint"), {_name(link): link for link in robot.findall("link")}
     if len(links) < len(robot.findall("link")):
         raise InputError("each link of a URDF needs a name of its own; two have the same.")
@@ -61,7 +61,7 @@ def from_urdf(
     return mechanism(*bodies, *gears, *parts, gravity=gravity)
 
 
-def _parsed(source: PathLike) -> ElementTree.Element:
+def _parse(source: PathLike) -> ElementTree.Element:
     text = str(source)
     if not (isinstance(source, str) and source.lstrip().startswith("<")):
         if not Path(source).is_file():

@@ -11,7 +11,7 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
-from discrete_hamel.mechanics.adapted_frames import Graph, Reflections, adapted, probes
+from discrete_hamel.mechanics.adapted_frames import Graph, Reflections, adapt, probes
 from discrete_hamel.mechanics.constructors import from_constraints
 from discrete_hamel.mechanics.gibbs_appell import directions
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -124,7 +124,7 @@ def as_linear(system: NonlinearSystem, q: Coordinates, *, v: Velocities | None =
     fields = np.asarray(jax.vmap(lambda q: _fields(system, q))(every))
     if fields.shape[1] == fields.shape[2]:
         return LinearVelocities(system)
-    return LinearVelocities(system, adapted(np.swapaxes(fields, 1, 2)))
+    return LinearVelocities(system, adapt(np.swapaxes(fields, 1, 2)))
 
 
 def _fields(system: NonlinearSystem, q: Array) -> Array:
@@ -137,7 +137,7 @@ class LinearVelocities(Wrapper):
 
     original: NonlinearSystem
     choice: Graph | Reflections | None = (
-        None  # of the complement: a construction of `adapted`, with the fields in the place of one-forms
+        None  # of the complement: a construction of `adapt`, with the fields in the place of one-forms
     )
 
     system = of("original")

@@ -33,7 +33,7 @@ def forced(system: System, force: Callable, *, params: PyTree = None) -> System:
     >>> round(float(traj.xi[-1, 1]), 12), round(float(dh.work(traj).forces[-1]), 12)    # m v = f t, W = m v^2 / 2
     (1.0, 0.5)
     """
-    return Forced(system, _given, force, params)
+    return Forced(system, _call, force, params)
 
 
 def damped(system: System, dissipation: Callable, *, params: PyTree = None) -> System:
@@ -92,7 +92,7 @@ class Forced(Wrapper):
         return jnp.asarray(self.function(*arguments, *last))
 
 
-def _given(function: Callable, _: System, q: Array, xi: Array) -> Array:
+def _call(function: Callable, _: System, q: Array, xi: Array) -> Array:
     return _need_size(function(q, xi), len(xi), "force(q, xi)")
 
 

@@ -144,7 +144,7 @@ class InTime(Wrapper):
             return t
         rows = psi[jnp.array(self.driven, int)]
         right = jnp.concatenate([-rows[:, others], jnp.eye(k)], axis=1)
-        return t.at[pivots].set(_solved(rows[:, pivots], right))
+        return t.at[pivots].set(_solve(rows[:, pivots], right))
 
     def _in_time(self, t: Array, columns: Array) -> Array:
         """Columns along w_O and w_P to columns along w_O and time: f'(t) w_P."""
@@ -154,17 +154,17 @@ class InTime(Wrapper):
             moved = columns[:, free:] @ jax.jvp(self._path, (t,), (jnp.ones_like(t),))[1]
         return jnp.concatenate([columns[:, :free], moved[:, None]], axis=1)
 
-    def _carried(self, q: Array) -> tuple[Array, Array]:
+    def _to_inner(self, q: Array) -> tuple[Array, Array]:
         """The whole coordinates, and what carries xi to the xi of the system beneath."""
         whole = self.whole(q)
         return whole, self._in_time(q[-1], self._transition(whole))
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        whole, carried = self._carried(q)
+        whole, carried = self._to_inner(q)
         return self.system.lagrangian(whole, carried @ xi)
 
     def frame(self, q: Array) -> Array:
-        whole, carried = self._carried(q)
+        whole, carried = self._to_inner(q)
         fields = (self.system.frame(whole) @ carried)[_others(len(whole), self.driven)]
         return jnp.concatenate([fields, jnp.zeros((1, fields.shape[1]), q.dtype).at[0, -1].set(1.0)])
 
@@ -183,7 +183,7 @@ class InTime(Wrapper):
         return jnp.concatenate([self.system.slip(self.whole(q)), jnp.ones(1, q.dtype)])
 
     def force(self, q: Array, xi: Array) -> Array:
-        whole, carried = self._carried(q)
+        whole, carried = self._to_inner(q)
         return carried.T @ self.system.force(whole, carried @ xi)
 
     def frame_margin(self, q: Array) -> Array:
@@ -206,7 +206,7 @@ class InTime(Wrapper):
         return lambda q: beneath(np.asarray(jax.vmap(self.whole)(jnp.asarray(q))))
 
 
-def _solved(block: Array, right: Array) -> Array:
+def _solve(block: Array, right: Array) -> Array:
     """block^{-1} right; written out for one and two coordinates, which compiles in a fraction of the time."""
     if len(block) > 2:
         return jnp.linalg.solve(block, right)

@@ -11,7 +11,7 @@ from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.mechanics import frames
-from discrete_hamel.mechanics.adapted_frames import Graph, adapted, probes
+from discrete_hamel.mechanics.adapted_frames import Graph, adapt, probes
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.nonlinear import need_frame
 from discrete_hamel.mechanics.system import System, Wrapper
@@ -84,7 +84,7 @@ class WithConstraints(Wrapper):
         b = np.zeros(rows.shape[1]) if self.b is None else np.asarray(call(self.b, self.params, jnp.asarray(q)))
         if b.shape != rows.shape[1:2]:
             raise InputError(f"b(q) must have shape ({rows.shape[1]},), one number a row of a(q); got {b.shape}.")
-        return ready.replace(choice=adapted(rows, b))
+        return ready.replace(choice=adapt(rows, b))
 
     def transition(self, q: Array) -> Array:
         """T(q), n x n: xi of the system within = T xi."""

@@ -20,15 +20,15 @@ FARTHEST = dh.Reduction(
 
 def hot_paths():
     """The jitted functions in which runs and ensembles spend their time, with arguments."""
-    states = plain.begun(AXES, SLEIGH, SCHEME, H, Q, XI)
+    states = plain.first_states(AXES, SLEIGH, SCHEME, H, Q, XI)
     state = jax.tree.map(lambda leaf: leaf[0], states)
     kept = reductions.first(FARTHEST, AXES, SLEIGH, Q, XI)
     counts = jnp.full(4, 3)
     return {
-        "start": (plain.begun, (AXES, SLEIGH, SCHEME, H, Q, XI)),
-        "steps of members": (plain.advanced, (AXES, SLEIGH, SCHEME, H, states, counts)),
+        "start": (plain.first_states, (AXES, SLEIGH, SCHEME, H, Q, XI)),
+        "steps of members": (plain.advance, (AXES, SLEIGH, SCHEME, H, states, counts)),
         "velocities": (plain.velocities, (AXES, SLEIGH, SCHEME, states)),
-        "reduction": (reductions.folded, (FARTHEST, AXES, kept, SLEIGH, Q[None], XI[None], counts)),
+        "reduction": (reductions.fold, (FARTHEST, AXES, kept, SLEIGH, Q[None], XI[None], counts)),
         "steps of a run": (loops._chunk, (SLEIGH, SCHEME, state, H, counts[0], counts[0])),
     }
 

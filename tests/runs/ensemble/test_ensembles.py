@@ -10,7 +10,7 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel.runs.ensemble import Reduction, ensemble, runs
-from discrete_hamel.runs.ensemble.members import gathered
+from discrete_hamel.runs.ensemble.members import gather
 from discrete_hamel.runs.ensemble.threads import parts
 
 MEMBERS, STEPS, H = 300, 40, 0.02
@@ -239,10 +239,10 @@ def test_systems_whose_frame_is_chosen_at_a_point():
 def test_which_parameters_differ_is_found_out():
     body = dh.systems.RigidBody(inertia=(1.0, 2.0, 3.0))
     xi = np.outer(np.linspace(1, 2, 3), [0.1, 1.0, 0.1])
-    members = gathered(body, np.eye(3).ravel(), xi, None)
+    members = gather(body, np.eye(3).ravel(), xi, None)
     assert set(members.axes) == {None}  # three members and three moments of inertia: one body
     bodies = dh.systems.RigidBody(inertia=np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 2.5], [1.5, 2.0, 3.0]]))
-    assert 0 in gathered(bodies, np.eye(3).ravel(), xi, None).axes
+    assert 0 in gather(bodies, np.eye(3).ravel(), xi, None).axes
 
 
 @pytest.mark.parametrize(
