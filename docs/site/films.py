@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discrete_hamel.drawing.films import player, scenes
-from discrete_hamel.drawing.films.pieces import Piece
+from discrete_hamel.drawing.films.projection import Piece
 
 GRID = 1000  # the picture's width in whole numbers
 MILLISECONDS = 90  # a frame is shown

@@ -16,10 +16,10 @@ from film_samples import sampled
 from scipy.spatial.transform import Rotation
 
 import discrete_hamel as dh
-from discrete_hamel.drawing.films import pieces, scenes, timing
+from discrete_hamel.drawing.films import projection, scenes, timing
 from discrete_hamel.drawing.films.cameras import FromAbove, looking_at
 from discrete_hamel.drawing.films.painter import Painter
-from discrete_hamel.drawing.films.pieces import Eye
+from discrete_hamel.drawing.films.projection import Eye
 from discrete_hamel.systems._blocks import outlines
 
 
@@ -75,10 +75,10 @@ def test_the_contact_of_a_rolling_body_is_its_lowest_point():
 def test_a_closed_surface_shows_its_near_side_only():
     eye = Eye(looking_at(-np.ones(3), np.ones(3), 0.0), 3.0)
     ball = outlines.ellipsoid(np.eye(3), np.ones(3))
-    faces = len(pieces.place(ball, eye))
+    faces = len(projection.place(ball, eye))
     assert 0.35 * 12 * 24 < faces < 0.5 * 12 * 24  # a perspective eye sees less than half of a ball
     open_ball = outlines.Surface.of(np.asarray(ball).reshape(13, 25, 3), closed=False)
-    assert len(pieces.place(open_ball, eye)) > 1.8 * faces
+    assert len(projection.place(open_ball, eye)) > 1.8 * faces
 
 
 def test_the_nearer_of_two_is_drawn_later_and_larger():
@@ -92,10 +92,10 @@ def test_the_nearer_of_two_is_drawn_later_and_larger():
 
 def test_a_line_behind_a_ball_is_hidden_and_one_before_it_is_not():
     eye = Eye(looking_at(-np.ones(3), np.ones(3), 0.0), 3.0)
-    ball = pieces.place(outlines.ellipsoid(np.eye(3), np.ones(3)), eye)
+    ball = projection.place(outlines.ellipsoid(np.eye(3), np.ones(3)), eye)
     toward, across = eye.camera.axes[2], eye.camera.axes[0]
     for side, hidden in ((1.5, False), (-1.5, True)):
-        line = pieces.place(np.stack([side * toward - 0.2 * across, side * toward + 0.2 * across]), eye)
+        line = projection.place(np.stack([side * toward - 0.2 * across, side * toward + 0.2 * across]), eye)
         assert (min(d for d, _ in line) > max(d for d, _ in ball)) == hidden
         assert (max(d for d, _ in line) < min(d for d, _ in ball)) == (not hidden)
 
@@ -105,7 +105,7 @@ def test_a_ball_covers_what_is_behind_it_and_not_what_is_before_it():
     eye = Eye(looking_at(-np.ones(3), np.ones(3), 0.0), 3.0)
     toward, across, up = eye.camera.axes[2], eye.camera.axes[0], eye.camera.axes[1]
     places = np.array([s * toward + x * across + y * up for s in (1.5, -1.5) for x in (0, 0.9, 1.2) for y in (0, 0.1)])
-    covered = pieces.hidden_places(places, outlines.ellipsoid(np.eye(3), np.ones(3)), eye)
+    covered = projection.hidden_places(places, outlines.ellipsoid(np.eye(3), np.ones(3)), eye)
     assert covered == [6, 7, 8, 9]  # beyond its middle and not beside it
 
 
@@ -117,7 +117,7 @@ def test_the_wire_passes_behind_a_ball_on_it_and_before_one_that_hangs_inside():
     frames = [[np.asanyarray(shape) for shape in hoop.shapes(place)] for place in q]
     wire = hoop.scenery(np.array(q))
     eye, _ = scenes._eye(frames, [], wire)
-    _, before = pieces.split_scenery(wire, eye)
+    _, before = projection.split_scenery(wire, eye)
     outwards = 2 * hoop.wire * np.array([np.cos(near), np.sin(near), 0.0])  # to the wire's outer side
     for shapes, away, under in ((frames[0], 0.0, True), (frames[1], outwards, False)):
         place = np.asarray(shapes[1])[0] + away
@@ -140,10 +140,10 @@ def test_kinds_survive_motion_and_stay_polylines():
     assert ball.columns == 25
     assert ball.closed
     assert isinstance(outlines.blade(0.3, 1.0, 2.0, 0.1) + 1.0, outlines.Blade)
-    patch = pieces.enlarge(outlines.patch(np.zeros(3), np.eye(3)[0], np.eye(3)[1]), 100.0)
+    patch = projection.enlarge(outlines.patch(np.zeros(3), np.eye(3)[0], np.eye(3)[1]), 100.0)
     assert np.linalg.norm(np.ptp(np.asarray(patch), axis=0)) == pytest.approx(12.0)
     kept = outlines.segment((0.0, 0.0), (1.0, 0.0))
-    assert pieces.enlarge(kept, 100.0) is kept  # what has a size keeps it
+    assert projection.enlarge(kept, 100.0) is kept  # what has a size keeps it
     assert isinstance(FromAbove().view(kept)[0], np.ndarray)
 
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from discrete_hamel.compiler.step.pieces import broadcast, over_lanes, piece
+from discrete_hamel.compiler.step.over_lanes import broadcast, over_lanes, piece
 from discrete_hamel.compiler.step.roots import Root, Values
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, SMALL, finished, sane, squared_size
 

@@ -18,7 +18,7 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier, one_kernel
 from discrete_hamel.compiler.lanes.lane_roots import STRANDED, Lanes, newton
 from discrete_hamel.compiler.native.lanes import LaneRun
-from discrete_hamel.compiler.step.pieces import broadcast, over_lanes, piece
+from discrete_hamel.compiler.step.over_lanes import broadcast, over_lanes, piece
 from discrete_hamel.compiler.step.roots import Root, Values
 from discrete_hamel.compiler.step.rounding import allowed
 from discrete_hamel.compiler.step.stepper import Stepper

@@ -10,7 +10,7 @@ from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.lowering import Packed, constants, lower
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying.identities import angles_in
-from discrete_hamel.compiler.step.pieces import broadcast, over_lanes
+from discrete_hamel.compiler.step.over_lanes import broadcast, over_lanes
 from discrete_hamel.compiler.step.roots import Root, Scalars, Values
 from discrete_hamel.compiler.step.sincos import REACH
 from discrete_hamel.mechanics import hamel

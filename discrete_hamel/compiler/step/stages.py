@@ -24,7 +24,7 @@ from discrete_hamel.compiler.graph.lowering import Packed, constants, lower, one
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.node_velocities import NodeVelocity
-from discrete_hamel.compiler.step.pieces import over_lanes, piece
+from discrete_hamel.compiler.step.over_lanes import over_lanes, piece
 from discrete_hamel.compiler.step.program import Done, Sample, run_passes
 from discrete_hamel.compiler.step.roots import Root, Scalars
 from discrete_hamel.compiler.step.rows import Row

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discrete_hamel.drawing.films.pieces import Piece
+from discrete_hamel.drawing.films.projection import Piece
 from discrete_hamel.drawing.films.scenes import RULED, Scene
 from discrete_hamel.drawing.plots import style
 

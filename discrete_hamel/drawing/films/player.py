@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from discrete_hamel._support.console import Progress
-from discrete_hamel.drawing.films.pieces import Piece
+from discrete_hamel.drawing.films.projection import Piece
 from discrete_hamel.drawing.films.scenes import Label, Scene
 from discrete_hamel.drawing.films.timing import Frames
 

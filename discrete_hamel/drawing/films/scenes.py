@@ -9,9 +9,9 @@ from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.drawing.films import pieces
+from discrete_hamel.drawing.films import projection
 from discrete_hamel.drawing.films.cameras import FromAbove, broadside, looking_at
-from discrete_hamel.drawing.films.pieces import Eye, Piece, Segment
+from discrete_hamel.drawing.films.projection import Eye, Piece, Segment
 from discrete_hamel.drawing.plots import GREEN, ORANGE, PURPLE, VERMILLION
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
@@ -104,8 +104,8 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
     scenery = getattr(trajectory.system, "scenery", None)
     still = scenery(q[nodes]) if scenery else [shape for shape in frames[0] if isinstance(shape, Fixed)]
     eye, floor = _eye(frames, tracks, still)
-    frames = [[pieces.enlarge(shape, eye.size) for shape in frame] for frame in frames]
-    behind, before = pieces.split_scenery(still, eye)
+    frames = [[projection.enlarge(shape, eye.size) for shape in frame] for frame in frames]
+    behind, before = projection.split_scenery(still, eye)
     metre = _after(trajectory.system, "x")  # lengths are in the unit of places
     ruled, labels = ([], []) if floor is None else _floor(frames, [*tracks, *still], eye, floor, metre)
     box = _box(frames, [*tracks, *still], eye, ruled)
@@ -162,9 +162,9 @@ def _eye(frames: Shapes, tracks: list[np.ndarray], still: list[np.ndarray]) -> t
 
 
 def _bodies(shapes: list[np.ndarray], eye: Eye, floor: float | None) -> list[Piece]:
-    placed = [piece for shape in shapes for piece in pieces.place(shape, eye)]
+    placed = [piece for shape in shapes for piece in projection.place(shape, eye)]
     solid = [] if floor is None else [shape for shape in shapes if isinstance(shape, Surface)]
-    shadows = [pieces.shadow(shape, eye, floor) for shape in solid if floor is not None]
+    shadows = [projection.shadow(shape, eye, floor) for shape in solid if floor is not None]
     return shadows + [piece for _, piece in sorted(placed, key=lambda piece: -piece[0])]
 
 
@@ -172,7 +172,7 @@ def _hidden_pieces(shapes: list[np.ndarray], before: list[Segment], eye: Eye) ->
     """Which of these pieces a body covers. Balls are the only solids that move among such surroundings."""
     places = np.array([place for place, _ in before]).reshape(-1, 3)
     solid = [shape for shape in shapes if isinstance(shape, Surface)] if before else []
-    return sorted({i for shape in solid for i in pieces.hidden_places(places, shape, eye)})
+    return sorted({i for shape in solid for i in projection.hidden_places(places, shape, eye)})
 
 
 def _box(frames: Shapes, lines: list[np.ndarray], eye: Eye, ruled: list[Piece]) -> tuple[float, float, float, float]:

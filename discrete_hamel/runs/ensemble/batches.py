@@ -14,7 +14,7 @@ from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.ensemble import plain
-from discrete_hamel.runs.ensemble.reasons import Why
+from discrete_hamel.runs.ensemble.failure_codes import Why
 from discrete_hamel.schemes.scheme import Scheme
 
 

@@ -16,7 +16,7 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.ensemble.placement import Placement, is_sharded, placement
 from discrete_hamel.runs.ensemble.plain import Axes
-from discrete_hamel.runs.ensemble.starts import one, starts
+from discrete_hamel.runs.ensemble.validation import one, starts
 from discrete_hamel.runs.output_shapes import shapes
 
 FEW = 8  # members that are tried before all are given up

@@ -8,7 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.ensemble.reasons import MEANINGS, Why, sentences
+from discrete_hamel.runs.ensemble.failure_codes import MEANINGS, Why, sentences
 from discrete_hamel.runs.storage.columns import Column
 
 if TYPE_CHECKING:

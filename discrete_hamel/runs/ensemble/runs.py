@@ -24,9 +24,9 @@ from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.ensemble import claims, plain, reductions
 from discrete_hamel.runs.ensemble.batches import Batch, Task
 from discrete_hamel.runs.ensemble.claims import Claims
+from discrete_hamel.runs.ensemble.failure_codes import Why
 from discrete_hamel.runs.ensemble.members import Members, gather
 from discrete_hamel.runs.ensemble.processes import Blocks, share
-from discrete_hamel.runs.ensemble.reasons import Why
 from discrete_hamel.runs.ensemble.reductions import Reduction
 from discrete_hamel.runs.ensemble.results import Contents, contents, dataset
 from discrete_hamel.runs.ensemble.store import Shards, manifest

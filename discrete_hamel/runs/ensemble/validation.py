@@ -10,8 +10,8 @@ from jax import Array
 from discrete_hamel.mechanics import hamel, manifold
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
+from discrete_hamel.runs.ensemble.failure_codes import Why
 from discrete_hamel.runs.ensemble.plain import Axes, in_groups
-from discrete_hamel.runs.ensemble.reasons import Why
 
 GROUP = 2048  # members looked at together: few enough for the cache
 NEAR_UNITY = 0.9  # singular values then are between 0.1 and 1.9
