@@ -15,7 +15,8 @@ project = "discrete_hamel"
 author = "the discrete_hamel developers"
 release = version = discrete_hamel.__version__
 extensions = ["myst_nb", "sphinx_copybutton", "transforms"]
-myst_enable_extensions = ["colon_fence", "deflist"]
+html_math_renderer = "mathml"  # of transforms.py
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]  # the notebooks write formulas as LaTeX
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # tests/test_notebooks.py runs them; the site shows the outputs that are kept
 exclude_patterns = ["_build", "site", "speed/*.json"]

@@ -112,6 +112,9 @@ def test_every_system_has_a_page_with_its_parameters(pages):
         page = pages[f"catalogue/{name}.md"]
         assert all(field in page for field in inspect.signature(kind).parameters)
         assert f"discrete-hamel run {name}" in page
+        place = next(m for m in (dh.systems.garage, dh.systems) if getattr(m, name, None))
+        called = f"system = dh.{place.__name__.partition('.')[2]}.{name}()" in page
+        assert called or any(p.default is p.empty for p in inspect.signature(kind).parameters.values()), name
 
 
 @pytest.mark.parametrize("name", ["ChaplyginSleigh", "RollingDisk"])
@@ -151,10 +154,19 @@ def test_tidy_finds_what_is_wrong(tmp_path):
     (tmp_path / "index.html").write_text(good)
     (tmp_path / "b.html").write_text('<html lang="en"><h1 id="there">B</h1></html>')
     assert list(tidy.wrong(tmp_path)) == []
-    (tmp_path / "b.html").write_text('<html lang="en"><h1>B</h1><img src="x.png"><a href="#no">c</a></html>')
+    (tmp_path / "b.html").write_text(
+        '<html lang="en"><h1>B</h1><p>$$ \\dot q $$</p><img src="x.png"><a href="#no">c</a></html>'
+    )
     (tmp_path / "c.html").write_text('<html lang="en"><h1>C</h1><script src="https://x.y/z.js"></script></html>')
     found = "\n".join(tidy.wrong(tmp_path))
-    for fault in ("without words", "x.png leads nowhere", "no such place", "no page leads to it", "from the network"):
+    for fault in (
+        "without words",
+        "not typeset",
+        "x.png leads nowhere",
+        "no such place",
+        "no page leads to it",
+        "from the network",
+    ):
         assert fault in found
 
 

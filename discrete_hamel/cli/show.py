@@ -10,6 +10,7 @@ from discrete_hamel.cli import pictures
 from discrete_hamel.cli.motions import FILE, stored_run
 from discrete_hamel.cli.printing import add_json, facts, print_facts, summary
 from discrete_hamel.runs.ensemble.results import with_reasons
+from discrete_hamel.runs.storage.optional import xarray_module
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -31,9 +32,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def execute(options: argparse.Namespace) -> int:
     """Print it, and draw what was asked for."""
-    import xarray
-
-    contents = xarray.open_zarr(options.store, consolidated=False, decode_times=False)
+    contents = xarray_module().open_zarr(options.store, consolidated=False, decode_times=False)
     if "member" in contents.dims:
         return _ensemble(options, contents)
     trajectory = stored_run(options.store, options.system)

@@ -2,6 +2,7 @@
 
 import html
 import inspect
+from operator import attrgetter
 from pathlib import Path
 
 import films
@@ -31,6 +32,15 @@ def page(name: str, kind: type[dh.System], folder: Path) -> str:
         parts += [_quantities(system), _invariants(system), _symmetries(system)]
     parts += [_parameters(kind, system), _sample(system)]
     return "\n".join(part for part in parts if part)
+
+
+def program(name: str, kind: type[dh.System]) -> str:
+    """How the sample motion is run from Python, as a block of a page; "" for systems that need arguments."""
+    place = next((f"dh.{m}" for m in ("systems", "systems.garage") if getattr(attrgetter(m)(dh), name, None)), "")
+    if not place or any(p.default is p.empty for p in inspect.signature(kind).parameters.values()):
+        return ""
+    lines = f"import discrete_hamel as dh\n\nsystem = {place}.{name}()\n"
+    return f"```python\n{lines}traj = dh.simulate(system, **system.sample(), steps=1000)\n```\n\n"
 
 
 def words(name: str) -> str:

@@ -89,7 +89,8 @@ def catalogue() -> None:
     kinds = known_systems()
     for name, kind in kinds.items():
         command = f"discrete-hamel run {name} --plot run.png --animate run.gif"
-        _write(f"catalogue/{name}", name, raw(systems.page(name, kind, OUT / FILMS)), f"```console\n{command}\n```\n")
+        blocks = f"{systems.program(name, kind)}```console\n{command}\n```\n"
+        _write(f"catalogue/{name}", name, raw(systems.page(name, kind, OUT / FILMS)), blocks)
     cards = raw(f'<div class="cards">{"".join(systems.card(name, kind) for name, kind in kinds.items())}</div>')
     _index("catalogue", "Catalogue", f"{len(kinds)} systems, each with a sample motion.\n\n{cards}", list(kinds))
 

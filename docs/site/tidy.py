@@ -5,6 +5,7 @@
 prints what is wrong; the exit status is 1 if anything is. Part of `make docs`.
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -19,6 +20,10 @@ UNLINKED = {
 }  # the theme links them from each page, or from none
 
 
+VERBATIM = ("pre", "code", "script", "style", "math")
+LATEX = re.compile(r"\$\$|\\(?:dot|frac|begin|partial|xi|mu|Psi)\b")
+
+
 class Page(HTMLParser):
     """What a page names, and what is named in it."""
 
@@ -29,11 +34,14 @@ class Page(HTMLParser):
         self.loaded: list[str] = []
         self.wordless: list[str] = []
         self.language, self.titles, self.labels = "", 0, 0
+        self.verbatim = 0
+        self.raw: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         """One tag."""
         has = {name: value or "" for name, value in attributes}
+        self.verbatim += tag in VERBATIM
         self.ids.update(has[name] for name in ("id", "name") if name in has)
         if tag == "html":
             self.language = has.get("lang", "")
@@ -48,6 +56,15 @@ class Page(HTMLParser):
         if (tag == "img" and "alt" not in has) or (has.get("role") == "img" and not has.get("aria-label")):
             self.wordless.append(has.get("src", tag))
 
+    def handle_endtag(self, tag: str) -> None:
+        """The end of one."""
+        self.verbatim -= tag in VERBATIM
+
+    def handle_data(self, data: str) -> None:
+        """Words: LaTeX among them is a formula that nobody typeset."""
+        if not self.verbatim:
+            self.raw += LATEX.findall(data)
+
 
 def wrong(root: Path) -> Iterator[str]:
     """Sentences, one a fault."""
@@ -56,6 +73,8 @@ def wrong(root: Path) -> Iterator[str]:
     for path, page in pages.items():
         name = path.relative_to(root)
         yield from (f"{name}: a picture without words: {source[:80]}" for source in page.wordless)
+        if page.raw:
+            yield f"{name}: formulas that are not typeset: {page.raw[:3]}"
         if not page.language:
             yield f"{name}: its language is not said"
         if page.titles != 1 and path.name != "search.html":  # which is filled in by a script

@@ -10,6 +10,7 @@ from typing import Any
 import generate
 from docstrings import page_of
 from docutils import nodes
+from latex2mathml.converter import convert
 
 from paper_figures.mathematics import typeset
 
@@ -21,6 +22,7 @@ TYPESET = (
     "glossary",
     "index",
 )  # pages whose formulas are in plain letters
+LONG = 40  # letters of LaTeX, beyond which a formula may be wider than a telephone: it rolls sideways
 NAME = re.compile(r"(?:dh|discrete_hamel)\.((?:\w+\.)?\w+)\b")
 ADDRESSES = generate.addresses("generated/reference/")
 
@@ -28,6 +30,19 @@ ADDRESSES = generate.addresses("generated/reference/")
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("doctree-resolved", _resolved)
+    app.add_html_math_renderer("mathml", (_inline, None), (_displayed, None))
+
+
+def _inline(writer: Any, node: nodes.Node) -> None:
+    """LaTeX of a notebook in a sentence, as MathML: no script, no network."""
+    made = convert(node.astext())
+    writer.body.append(f'<span class="long">{made}</span>' if len(node.astext()) > LONG else made)
+    raise nodes.SkipNode
+
+
+def _displayed(writer: Any, node: nodes.Node) -> None:
+    writer.body.append(f'<div class="equation">{convert(node.astext(), display="block")}</div>')
+    raise nodes.SkipNode
 
 
 def _resolved(app: Any, tree: nodes.document, page: str) -> None:

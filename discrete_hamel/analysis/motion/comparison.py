@@ -16,6 +16,7 @@ from discrete_hamel.analysis.motion.trends import Trend, drift
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.simulation import simulate
+from discrete_hamel.runs.storage.optional import xarray_module
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme
 
@@ -80,8 +81,7 @@ class Comparison:
 
     def to_xarray(self) -> "Dataset":
         """An xarray.Dataset over schemes, and over invariants where a number belongs to one (needs xarray)."""
-        import xarray
-
+        xarray = xarray_module()
         names = list(next((row.drift for row in self.rows if row.drift), {}))
         missing = Trend(float("nan"), float("nan"))
 

@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.ensemble.failure_codes import MEANINGS, Why, sentences
 from discrete_hamel.runs.storage.columns import Column
+from discrete_hamel.runs.storage.optional import xarray_module
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -76,8 +77,7 @@ def dataset(
     contents: Contents, arrays: Mapping[str, Array | np.ndarray], attributes: Mapping[str, object]
 ) -> "Dataset":
     """The arrays of all members as an xarray.Dataset."""
-    import xarray
-
+    xarray = xarray_module()
     variables = {
         name: (column.dimensions, _in_own_floats(arrays[name], column.dtype))
         for name, column in contents.columns.items()

@@ -24,6 +24,7 @@ from discrete_hamel.runs.ensemble.results import Contents, with_reasons
 from discrete_hamel.runs.storage import files, requests
 from discrete_hamel.runs.storage.columns import Column
 from discrete_hamel.runs.storage.manifest import describe, differences, versions
+from discrete_hamel.runs.storage.optional import xarray_module
 from discrete_hamel.runs.storage.reading import METADATA, checksum, verify
 from discrete_hamel.runs.storage.schema import Metadata
 
@@ -171,9 +172,7 @@ class Shards:
 
     def open_result(self, attributes: dict[str, object]) -> "Dataset":
         """The result as xarray opens it, of which little is read before it is asked for."""
-        import xarray
-
-        stored = xarray.open_zarr(self.path, consolidated=True, chunks=None).drop_attrs(deep=False)
+        stored = xarray_module().open_zarr(self.path, consolidated=True, chunks=None).drop_attrs(deep=False)
         return with_reasons(stored).assign_attrs(attributes)
 
 

@@ -16,6 +16,7 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.storage.layout import names
 from discrete_hamel.runs.storage.manifest import WORKED_OUT, agreeing, describe, rebuilt
+from discrete_hamel.runs.storage.optional import xarray_module
 from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.recording import Recording, stored_trajectory
 from discrete_hamel.runs.storage.requests import place
@@ -30,17 +31,9 @@ PIECE = 1 << 14  # rows that are copied at once
 SAME = 1e-12  # velocities that differ by less are of one frame
 
 
-def _xarray() -> ModuleType:
-    try:
-        import xarray
-    except ImportError:
-        raise ImportError('this needs xarray: pip install "discrete_hamel[archive]".') from None
-    return xarray
-
-
 def dataset(trajectory: Trajectory) -> "Dataset":
     """An xarray.Dataset: q, p, xi, v, energy, invariants and contact force over `time`; the rest over `interval`."""
-    xarray = _xarray()
+    xarray = xarray_module()
     system = trajectory.system
     velocities = names(system.velocities, "xi", trajectory.xi.shape[1])
     nodes: dict[str, tuple] = {
