@@ -19,8 +19,8 @@ import numpy as np
 import discrete_hamel as dh
 from benchmarks.contests import DOUBLES, Bar, in_c, installed
 from discrete_hamel.compiler.graph.leaves import scalars
-from discrete_hamel.compiler.lanes import lanes
-from discrete_hamel.compiler.paths import bundle_for
+from discrete_hamel.compiler.native.lanes import LANES
+from discrete_hamel.compiler.paths import lanes_for
 from discrete_hamel.runs.validation import canonical
 from paper_figures.speeds import interleaved
 
@@ -66,22 +66,21 @@ class Ours:
     def __init__(self, name: str, members: int, steps: int) -> None:
         system, q, xi, h = CASES[name]
         system, scheme, h = canonical(system), canonical(dh.DiscreteHamel()), jnp.asarray(h)
-        count = -(-members // lanes.LANES) * lanes.LANES
+        count = -(-members // LANES) * LANES
         velocities = np.tile(xi, (count, 1))
         velocities[:, -1] += spread(count)
         states = jax.vmap(lambda xi: dh.start(system, scheme, q, xi, h))(velocities)
         numbers = scalars((system, scheme, h))
         sample = jax.tree.map(lambda leaf: leaf[0], states)
-        bundle = bundle_for(system, scheme, sample, h, (False,) * len(numbers), 1, count)
-        if isinstance(bundle, str):
-            raise RuntimeError(f"{name} does not run in lanes: {bundle}")
-        begin = jnp.concatenate([leaf.reshape(count, -1).T for leaf in jax.tree.leaves(states)])
-        active = (jnp.arange(count) < members).astype(float)
-        counts = jnp.asarray(1), jnp.asarray(steps)
-        self.arguments = (bundle, 1, numbers, *counts, jnp.zeros((0, count)), begin, active)
+        lanes = lanes_for(system, scheme, sample, h, (False,) * len(numbers))
+        if isinstance(lanes, str):
+            raise RuntimeError(f"{name} does not run in lanes: {lanes}")
+        begin = np.concatenate([np.asarray(leaf).reshape(count, -1).T for leaf in jax.tree.leaves(states)])
+        active = (np.arange(count) < members).astype(float)
+        self.lanes, self.arguments = lanes, (numbers, np.zeros((0, count)), begin, active, 1, steps)
 
     def __call__(self) -> np.ndarray:
-        return np.asarray(lanes.advance(*self.arguments)[0])
+        return self.lanes.advance(*self.arguments)[0]
 
 
 def measure(rounds: int, quick: bool) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,9 @@
-"""What compiler/graph/limits.py is taken from: seconds that XLA takes to compile a step, and what one costs then.
+"""What compiler/graph/limits.py is taken from: CPU seconds of first calls, beside the plain path's
 
-Chains of links of unlike masses, by XLA alone (as without llvmlite), in CPU seconds: python -m benchmarks.limits
+Chains of links of unlike masses, and nothing that is kept on disk: python -m benchmarks.limits
 """
 
+import os
 import time
 from collections.abc import Callable
 from unittest.mock import patch
@@ -13,15 +14,12 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel.compiler import paths
-from discrete_hamel.compiler.graph import limits
-from discrete_hamel.compiler.native import host
-from discrete_hamel.compiler.step import program
-from discrete_hamel.compiler.step.loop import chunk
+from discrete_hamel.compiler.graph import expressions
+from discrete_hamel.compiler.native import object_cache
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.runs import validation as checks
 
-HOST, LANES, JIT = (4, 6, 9, 16, 32, 48), (6, 9, 14, 20), (4, 6, 9, 14)
-STEPS, MEMBERS = 2000, 128
+GRAPHS, SLOPES, STEPS = (8, 16, 32, 64), (3, 6, 12), 20
 
 
 def start(links: int, scheme: dh.Scheme) -> tuple:
@@ -40,52 +38,29 @@ def seconds(call: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
-def on_host(links: int, fused: bool) -> tuple[int, float, float]:
-    """Operations an iteration, seconds to compile, microseconds a step."""
-    run = start(links, dh.DiscreteHamel())
-    with patch.object(program, "FUSED", 10**9 if fused else 0):
-        stepper = Stepper(*run)
-    many, one = jnp.asarray(STEPS), jnp.asarray(1)
-    first = seconds(lambda: chunk(stepper, STEPS, *run, one, one))
-    each = min(seconds(lambda: chunk(stepper, STEPS, *run, many, one)) for _ in range(3)) / STEPS
-    return stepper.root.operations, first, 1e6 * each
-
-
-def in_lanes(links: int) -> tuple[int, float]:
-    """Operations an iteration, and seconds until the first step of lanes; without LLVM."""
-    system, scheme, state, h = start(links, dh.DiscreteHamel())
-    varying = (False,) * (sum(np.size(leaf) for leaf in jax.tree.leaves(system)) + 2)
-    stepper = Stepper(system, scheme, state, h)
-    varying = (False,) * len(stepper.parameters)
-    building = seconds(lambda: Stepper(system, scheme, state, h) and None)
-    whole = seconds(lambda: paths.bundle_for(system, scheme, state, h, varying, 1, MEMBERS) and None)
-    return stepper.root.operations, whole - building
-
-
-def under_jit(links: int) -> tuple[int, float]:
-    """Operations an iteration, and seconds of a gradient's first call."""
-    system, scheme, state, h = start(links, dh.DiscreteHamel())
+def gradient(links: int, compiled: bool) -> float:
+    """Seconds of the first gradient of a run by explicit steps."""
+    system, scheme, state, _ = start(links, dh.RungeKutta4())
 
     def end(s: jax.Array) -> jax.Array:
-        return dh.simulate(system, state.q, s * jnp.ones(links), scheme=scheme, h=h, steps=20).q[-1, -1]
+        how = {"scheme": scheme, "h": 1e-3, "steps": STEPS, "compiled": compiled}
+        return dh.simulate(system, state.q, s * jnp.ones(links), **how).q[-1, -1]
 
-    taken = seconds(lambda: jax.jit(jax.grad(end))(1.0))
-    return Stepper(system, scheme, state, h).root.operations, taken
+    return seconds(lambda: jax.jit(jax.grad(end))(1.0))
 
 
 def main() -> None:
-    unlimited = {name: 10**9 for name in ("MOST_HOST", "MOST_LANES", "MOST_JIT")}
-    with patch.object(host, "available", lambda: "left out"), patch.multiple(paths, **unlimited):
-        print("host: links  operations   compile, s (fused)   step, us (fused)")
-        for links in HOST:
-            few, first, each = on_host(links, fused=False)
-            whole = on_host(links, fused=True) if few <= 4 * limits.FUSED else (0, np.nan, np.nan)
-            print(f"      {links:5} {few:11} {first:10.1f} ({whole[1]:.1f}) {each:14.2f} ({whole[2]:.2f})", flush=True)
-        for name, measure, sizes in (("lanes", in_lanes, LANES), ("grad under jit", under_jit, JIT)):
-            print(f"{name}: links  operations   compile, s")
-            for links in sizes:
-                few, first = measure(links)
-                print(f"      {links:5} {few:11} {first:10.1f}", flush=True)
+    os.environ[object_cache.VARIABLE] = "off"
+    with patch.object(expressions, "MOST_NODES", 10**9), patch.object(paths, "MOST_JIT", 10**9):
+        print("links   nodes of the graph   to build it, s")
+        for links in GRAPHS:
+            run, made = start(links, dh.DiscreteHamel()), []
+            taken = seconds(lambda run=run, made=made: made.append(Stepper(*run)))  # type: ignore[misc]
+            print(f"{links:5} {len(made[0].graph.nodes):20} {taken:16.1f}", flush=True)
+        print("links   operations of a step of RungeKutta4   its first gradient, s   plain, s")
+        for links in SLOPES:
+            operations = Stepper(*start(links, dh.RungeKutta4())).root.operations
+            print(f"{links:5} {operations:37} {gradient(links, True):23.1f} {gradient(links, False):10.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Systems of middle size that are no chains, compiled against plain: python -m benchmarks.middle_sizes
 
-Operations are counted in one iteration; above `FUSED` of them (compiler/graph/limits.py) XLA's fusion pass is left out.
+Operations are counted in one iteration.
 One interleaved run, dense output, best of many rounds.
 """
 

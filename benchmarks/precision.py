@@ -7,7 +7,7 @@ Lagrangian and the frame. Everything is compiled and run once before it is timed
 benchmark "trajectory" with a fixed step, and beside it what dh.simulate takes with all its checks.
 
 diffrax: PIDController(rtol=tol, atol=tol), first step chosen by it, SaveAt(t1=True), max_steps=None, compiled ahead of
-time by jax.jit; "as one kernel" is the same under the attribute by which our own loop becomes one native kernel.
+time by jax.jit; "as one kernel" is the same under the attribute by which XLA makes one native kernel of a loop.
 heyoka: taylor_adaptive(tol=tol), propagate_until. SciPy: solve_ivp(rtol=tol, atol=tol), f in plain Python numbers,
 which are faster there than arrays.
 
@@ -30,7 +30,6 @@ from scipy.integrate import solve_ivp
 import discrete_hamel as dh
 from benchmarks.contests import Bar, installed
 from benchmarks.problems import PROBLEMS, Problem
-from discrete_hamel.compiler.graph.lowering import one_kernel
 from paper_figures.speeds import compiled, interleaved, start
 
 ROUNDS = 20
@@ -166,6 +165,19 @@ def by_diffrax(problem: Problem, solver: str, tolerance: float, native: bool = F
 
     start = jnp.array(problem.start)
     return partial(jax.jit(one_kernel(end) if native else end).lower(start).compile(), start)
+
+
+def one_kernel(function: Callable) -> Callable:
+    """The function, marked so that XLA on the CPU emits it as one native kernel instead of many small ones."""
+    from jax.experimental.xla_metadata import set_xla_metadata
+
+    inner = jax.jit(function)
+
+    def marked(*arguments: jax.Array) -> jax.Array:
+        with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
+            return inner(*arguments)
+
+    return marked
 
 
 def by_heyoka(problem: Problem, tolerance: float) -> Run:

@@ -85,7 +85,7 @@ def compute(fast: bool) -> dict[str, Any]:
         begun = start(SLEIGH, scheme, PARAMETERS["q"], PARAMETERS["xi"], 1.0)
         for steps in counts:
             sized = (*begun[:3], jnp.asarray(PARAMETERS["time"] / steps))
-            runs[name, steps], _ = compiled(sized, steps, room=max(counts))
+            runs[name, steps], _ = compiled(sized, steps)
             q, _, xi, _, report = runs[name, steps]()
             errors.append(np.max(np.abs(np.concatenate([q[steps - 1], xi[steps - 1, :2]]) - end)))
             work.append(solves * np.sum(report.iterations[:steps]))

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.paths import chunk, stepper_for
+from discrete_hamel.compiler.paths import stepper_for
 from discrete_hamel.runs import loop as loops
 from discrete_hamel.runs import validation as checks
 
@@ -39,20 +39,15 @@ def start(system: Any, scheme: Any, q: Any, xi: Any, h: Any) -> tuple[Any, Any, 
     return system, scheme, dh.start(system, scheme, q, xi, step), step
 
 
-def compiled(
-    run: tuple[Any, Any, Any, Any], steps: int, every: int = 1, room: int | None = None
-) -> tuple[Callable[[], Any], Any]:
+def compiled(run: tuple[Any, Any, Any, Any], steps: int, every: int = 1) -> tuple[Callable[[], Any], Any]:
     """So many steps by the compiled path: a call that returns what is saved, (q, p, xi, xi_mid, report); the stepper.
 
-    `run` is from `start`. Calls with the same `room`, the nodes that can be saved, share one compilation. RuntimeError,
-    with the reason, where there is no compiled step.
+    `run` is from `start`. RuntimeError, with the reason, where there is no compiled step.
     """
-    nodes = steps // every
-    room = nodes if room is None else room
-    stepper = stepper_for(room, *run)
+    stepper = stepper_for(*run)
     if isinstance(stepper, str):
         raise RuntimeError(f"{type(run[0]).__name__} with {run[1]} runs on the plain path: {stepper}")
-    loop = partial(chunk, stepper, room, *run, jnp.asarray(nodes), jnp.asarray(every))
+    loop = partial(stepper.run, *run, steps // every, every)
     return lambda: loop()[3], stepper
 
 

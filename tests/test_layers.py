@@ -30,7 +30,7 @@ ROOMS = (
 )
 NEIGHBOURS = {"schemes": "systems", "systems": "schemes", "analysis": "control", "control": "analysis"}  # strangers
 SHELVES = {  # inside a room, in order; "" are the files that lie in the room itself
-    "compiler": ("graph", "simplifying", "reading", "step", "native", "lanes", "gradients", ""),
+    "compiler": ("graph", "simplifying", "reading", "step", "native", "gradients", ""),
     "analysis": ("symmetry", "equilibria", "motion", "geometry", "reduction", "equations", ""),
 }
 GEOMETERS = ("_support", "mechanics", "schemes", "runs")  # what a reader who knows the mathematics has to read

@@ -9,7 +9,6 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -17,12 +16,11 @@ from discrete_hamel._support.caches import Cache, StartReason
 from discrete_hamel.compiler.gradients.differentiable import Compiled, with_derivatives
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.graph.leaves import scalars
-from discrete_hamel.compiler.graph.limits import MOST_HOST, MOST_JIT, MOST_LANES, MOST_SWEEP, PATIENCE
-from discrete_hamel.compiler.lanes.lanes import Bundle, advance, work
-from discrete_hamel.compiler.native.host import HostRun, usable
+from discrete_hamel.compiler.graph.limits import MOST_JIT, PATIENCE
+from discrete_hamel.compiler.graph.lowering import work
+from discrete_hamel.compiler.native.host import HostRun, unusable
 from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.reading.sample_points import sample_points
-from discrete_hamel.compiler.step.loop import chunk
 from discrete_hamel.compiler.step.program import run_passes
 from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
@@ -36,9 +34,9 @@ _steps = Cache(most=400)
 
 
 def stepper_for(
-    length: int, system: System, scheme: Scheme, state: State, h: Array, *, reproducible: bool = False
+    system: System, scheme: Scheme, state: State, h: Array, *, reproducible: bool = False
 ) -> Stepper | StageStepper | str:
-    """The compiled step of a run on the host, for chunks of `length`, or the reason why there is none.
+    """The compiled step of a run on the host, or the reason why there is none.
 
     The values it is built at decide on the order of elimination, and so on round-off. `reproducible` asks for one that
     was built at these: then no bit depends on what ran before.
@@ -46,21 +44,18 @@ def stepper_for(
     run = system, scheme, state, h
     values = b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(run)) if reproducible else b""
     if type(scheme) is Gauss:
-        sweeping = _from_cache(_sweeps, run, (length, values))
-        if not isinstance(sweeping, str) and settles(sweeping, length, *run):
+        sweeping = _from_cache(_sweeps, run, (values,))
+        if not isinstance(sweeping, str) and settles(sweeping, *run):
             return sweeping
-    return _from_cache(_step, run, (length, values))
+    return _from_cache(_step, run, (values,))
 
 
-def bundle_for(
-    system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...], capacity: int, members: int
-) -> Bundle | str:
+def lanes_for(system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...]) -> LaneRun | str:
     """The compiled step for lanes, from a sample member, or the reason why there is none.
 
-    `varying` says which numbers among the parameters differ from lane to lane; `members` a call and the `capacity` for
-    their nodes are what it is compiled for.
+    `varying` says which numbers among the parameters differ from lane to lane.
     """
-    return _from_cache(_lanes, (system, scheme, state, h), (varying, capacity, members))
+    return _from_cache(_lanes, (system, scheme, state, h), (varying,))
 
 
 def compiled_for(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
@@ -68,14 +63,13 @@ def compiled_for(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) 
     return _from_cache(_under_jit, (system, scheme, q, xi, h), ())
 
 
-def settles(stepper: StageStepper, length: int, system: System, scheme: Scheme, state: State, h: Array) -> bool:
+def settles(stepper: StageStepper, system: System, scheme: Scheme, state: State, h: Array) -> bool:
     """Whether sweeps over the stages settle, and soon enough, at the first step of this run.
 
     Where they would not (a stiff system, a large step) Newton's iteration does, for all of the run.
     """
-    one = jnp.asarray(1)
-    *_, good, (*_, report) = chunk(stepper, length, system, scheme, state, h, one, one)
-    return bool(good and report.iterations[0] <= PATIENCE)
+    *_, good, (*_, report) = stepper.run(system, scheme, state, h, 1, 1)
+    return good and report.iterations[0] <= PATIENCE
 
 
 def _from_cache(build: Callable[..., Built], run: tuple, form: tuple[Hashable, ...]) -> Built | str:
@@ -94,38 +88,31 @@ def _build(build: Callable[..., Built], run: tuple, form: tuple) -> Built | str:
         return f"{type(error).__name__}: {error}"
 
 
-def _step(system: System, scheme: Scheme, state: State, h: Array, length: int, _: bytes) -> Stepper:
-    stepper = Stepper(system, scheme, state, h)
-    if not usable(state):
-        _limit(stepper.root.operations, MOST_HOST, "an iteration")
-    return run_passes(stepper, [emit, _verifier(length)])
+def _step(system: System, scheme: Scheme, state: State, h: Array, _: bytes) -> Stepper:
+    _native(state)
+    return run_passes(Stepper(system, scheme, state, h), [emit, verify_steps])
 
 
-def _sweeps(system: System, scheme: Scheme, state: State, h: Array, length: int, _: bytes) -> StageStepper:
-    stepper = StageStepper(system, scheme, state, h)
-    _limit(stepper.operations, MOST_SWEEP, "a sweep")
-    return run_passes(stepper, [_verifier(length)])
+def _sweeps(system: System, scheme: Scheme, state: State, h: Array, _: bytes) -> StageStepper:
+    _native(state)
+    return run_passes(StageStepper(system, scheme, state, h), [emit, verify_steps])
 
 
-def _lanes(
-    system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...], capacity: int, members: int
-) -> Bundle:
-    native, stepper = usable(state), Stepper(system, scheme, state, h, cost=work)
-    if not native:
-        _limit(stepper.root.operations, MOST_LANES, "an iteration")
-    if not (native or stepper.native):
-        raise Unsupported("this machine or version of JAX does not make one kernel of a loop")
-    bundle, numbers = Bundle(stepper, varying), scalars((system, *in_steps(scheme, h)))
-    bundle.native = LaneRun(stepper) if native else None
-    own = jnp.array([jnp.full(members, x) for x, v in zip(numbers, varying, strict=True) if v])
-    own = own.reshape(sum(varying), members).astype(h.dtype)
-    begin = jnp.broadcast_to(jnp.stack(scalars(state))[:, None], (len(scalars(state)), members))
-    common = [x for x, v in zip(numbers, varying, strict=True) if not v]
-    one, active = jnp.asarray(1), jnp.ones(members, begin.dtype)
-    _, done, _, _, rows = advance(bundle, capacity, common, one, one, own, begin, active)  # compiles, or fails to
-    q, p, xi = np.split(rows[: int(done[0]), :, 0], [state.q.size, state.q.size + state.p.size], axis=1)
+def _lanes(system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...]) -> LaneRun:
+    _native(state)
+    stepper = Stepper(system, scheme, state, h, cost=work)
+    lanes, numbers = LaneRun(stepper, varying), np.array(scalars((system, *in_steps(scheme, h))), float)
+    begin, active = np.array(scalars(state), float), np.ones(lanes.width)
+    rows, begins = (np.repeat(a[:, None], lanes.width, axis=1) for a in (numbers, begin))
+    _, done, _, _, nodes = lanes(rows, begins, active, 1, 1)
+    q, p, xi = np.split(nodes[: int(done[0]), :, 0], [state.q.size, state.q.size + state.p.size], axis=1)
     verify(stepper, ({"q": q, "p": p}, xi, None))
-    return bundle
+    return lanes
+
+
+def _native(state: State) -> None:
+    if reason := unusable(state):
+        raise Unsupported(reason)
 
 
 def _under_jit(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled:
@@ -145,12 +132,11 @@ def _under_jit(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) ->
 def _at_point(system: System, scheme: Scheme, state: State, h: Array) -> Compiled:
     if scheme.time(state) is not None:
         raise Unsupported(f"{type(scheme).__name__} keeps the time itself")
+    _native(state)
     stepper = Stepper(system, scheme, state, h)
-    if stepper.sample.scheme.explicit or not usable(state):  # an explicit step has no root to end a derivative at
+    if stepper.sample.scheme.explicit:  # it has no root to end a derivative at
         _limit(stepper.root.operations, MOST_JIT, "an iteration under jit")
     compiled = with_derivatives(stepper)
-    if compiled.history.steps is None:
-        _limit(stepper.root.operations, MOST_JIT, "an iteration under jit")
     verify(stepper)
     return compiled
 
@@ -160,10 +146,8 @@ def _limit(operations: int, most: int, where: str) -> None:
         raise Unsupported(f"{operations} operations {where}, of {most} at most")
 
 
-def emit(stepper: Stepper) -> str:
-    """The run as one native function where that can be; else XLA compiles it when it is first called."""
-    if not usable(stepper.sample.state):
-        return "by XLA"
+def emit(stepper: Stepper | StageStepper) -> str:
+    """The run as one native function."""
     stepper.run = HostRun(stepper)
     return "by LLVM"
 
@@ -175,12 +159,7 @@ def verify(stepper: Stepper | StageStepper, made: tuple | None = None) -> str:
     return f"{STEPS if made is None else len(made[1])} steps"
 
 
-def _verifier(length: int) -> Callable[[Stepper | StageStepper], str]:
-    """The pass that compares what a chunk of `length` gives."""
-
-    def verify_steps(stepper: Stepper | StageStepper) -> str:
-        few, one = jnp.asarray(min(STEPS, length)), jnp.asarray(1)
-        _, done, _, (q, p, xi, xi_mid, _) = chunk(stepper, length, *stepper.sample, few, one)  # compiles, or fails to
-        return verify(stepper, ({"q": q[:done], "p": p[:done]}, xi[:done], xi_mid[:done]))
-
-    return verify_steps
+def verify_steps(stepper: Stepper | StageStepper) -> str:
+    """The same of what the native function gives."""
+    _, done, _, (q, p, xi, xi_mid, _) = stepper.run(*stepper.sample, STEPS, 1)
+    return verify(stepper, ({"q": q[:done], "p": p[:done]}, xi[:done], xi_mid[:done]))

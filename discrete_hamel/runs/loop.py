@@ -15,7 +15,7 @@ from discrete_hamel._support.inputs import explained
 from discrete_hamel.compiler.gradients.differentiable import follow
 from discrete_hamel.compiler.paths import compiled_for, stepper_for
 from discrete_hamel.compiler.reading.programs import Repeated
-from discrete_hamel.compiler.step.loop import chunk
+from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
@@ -44,14 +44,12 @@ def trace(
     how = "asked for" if not compiled else compiled_for(system, scheme, q, xi, h) if intervals else "no steps"
     if isinstance(how, str):
         trajectory = scan(system, scheme, q, xi, h, intervals, save_every)
-        steps = jnp.asarray(intervals * save_every)
-        return trajectory.replace(report=trajectory.report.replace(reason=how, plain_steps=steps))
+        return trajectory.replace(report=trajectory.report.replace(reason=how))
     state, first = first_state(system, scheme, q, xi, h)
     motion = follow(how, system, scheme, state, h, intervals, save_every)
     nodes = motion.states.q, motion.states.p, motion.xi
     q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
     report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)  # type: ignore[arg-type]
-    report = report.replace(plain_steps=motion.plain_steps)
     final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
     t = times(h, save_every, 0, intervals + 1)
     return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
@@ -86,12 +84,11 @@ def chunk_length(q: Array) -> int:
     return max(1, min(CHUNK, COORDINATES // max(1, q.size)))
 
 
-def _per_call(stepper: object, q: Array, save_every: int) -> int:
+def _per_call(stepper: Stepper | StageStepper | str, q: Array, save_every: int) -> int:
     """Intervals that a call takes at most: native code, which has no room set aside, some tenths of a second."""
-    native = getattr(stepper, "run", None)
-    if native is None:
+    if isinstance(stepper, str):
         return max(1, min(chunk_length(q), CHUNK_STEPS // save_every))
-    return max(1, min(COORDINATES // max(1, q.size), native.steps // save_every))
+    return max(1, min(COORDINATES // max(1, q.size), stepper.run.steps // save_every))
 
 
 @partial(jax.jit, static_argnames="length")
@@ -143,16 +140,19 @@ def plain_chunk(system: System, scheme: Scheme, state: State, h: Array, ask: int
 
 
 def compiled_chunk(
-    stepper: Stepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int, rows: Rows | None
+    stepper: Stepper | StageStepper,
+    system: System,
+    scheme: Scheme,
+    state: State,
+    h: Array,
+    ask: int,
+    every: int,
+    rows: Rows | None,
 ) -> tuple[tuple, bool]:
     """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
-    if stepper.run is not None:
-        into = None if rows is None else rows.ahead()
-        state, whole, good, saved = stepper.run(system, scheme, state, h, ask, every, into)
-    else:
-        state, whole, good, saved = chunk(stepper, chunk_length(state.q), system, scheme, state, h, ask, every)
-        saved = _first(saved, int(whole))
-    return (state, int(whole) * every, None, saved, None), not good
+    into = None if rows is None else rows.ahead()
+    state, whole, good, saved = stepper.run(system, scheme, state, h, ask, every, into)
+    return (state, whole * every, None, saved, None), not good
 
 
 def _first(saved: PyTree, count: int) -> Any:
@@ -185,21 +185,22 @@ def run(
     """
     with explained(f"the start of {type(scheme).__name__}"):
         state, first = (first_state.afresh if record.lasting else first_state)(system, scheme, q, xi, h)
-    length, stepper = chunk_length(q), "asked for"
+    stepper: Stepper | StageStepper | str = "asked for"
     if compiled:
-        stepper = stepper_for(length, system, scheme, state, h, reproducible=record.lasting)  # type: ignore[assignment]
+        stepper = stepper_for(system, scheme, state, h, reproducible=record.lasting)
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
-    (state, finished, plain_until, plain_steps), last = record.begin(state, first, path)
+    (state, finished, plain_until), last = record.begin(state, first, path)
     failure: RunFailed | RunInterrupted | None = None
     per_chunk = _per_call(stepper, q, save_every)
     with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests() as stops:
         while finished < intervals and failure is None and not record.failure:
             ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False
-            rows, plain = record.rows(finished, ask), isinstance(stepper, str) or finished < plain_until
+            rows = record.rows(finished, ask)
             try:
-                if isinstance(stepper, str) or plain:
-                    ask = ask if isinstance(stepper, str) else min(ask, plain_until - finished)
+                if isinstance(stepper, str):
                     chunk = plain_chunk(system, scheme, state, h, ask, save_every)
+                elif finished < plain_until:
+                    chunk = plain_chunk(system, scheme, state, h, min(ask, plain_until - finished), save_every)
                 else:
                     chunk, astray = compiled_chunk(stepper, system, scheme, state, h, ask, save_every, rows)
             except Exception as error:  # the user's functions may do anything
@@ -219,9 +220,9 @@ def run(
                     or met_singular_state(system, track, velocities, at, finished, save_every)
                 )
                 last = at[-1], track[-1], velocities[-1]
-            finished, plain_steps = finished + whole, plain_steps + whole * save_every * plain
+            finished += whole
             plain_until = (finished // FEW + 1) * FEW if astray else plain_until
-            failure = record.add(t, saved, Point(state, finished, plain_until, plain_steps)) or failure
+            failure = record.add(t, saved, Point(state, finished, plain_until)) or failure
             bar.at(steps)
             if stops and finished < intervals and failure is None:
                 failure = interruption(finished * save_every, intervals * save_every)

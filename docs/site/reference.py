@@ -19,10 +19,6 @@ import discrete_hamel as dh
 ROOT = Path(__file__).parents[2]
 PARTS = ("mechanisms", "groups", "fields", "schemes", "analysis", "testing", "plots", "animate")  # modules of their own
 WRONG = [name for names in dh.THEMES["what can go wrong"].values() for name in names]
-SHOWN = (Path(__file__).parent / "examples.txt").read_text(encoding="utf-8")
-EXAMPLES = dict(  # of what has none in its docstring, by name; tests/test_site.py runs them
-    re.findall(r"^# (\S+)\n(.*?)(?=^# |\Z)", SHOWN, re.DOTALL | re.MULTILINE)
-)
 DEEP = 4  # calls that are followed to find what a function raises
 Links = Mapping[str, str]
 Pages = dict[str, tuple[str, list[str], types.ModuleType]]
@@ -79,23 +75,8 @@ def entry(owner: types.ModuleType, name: str, addresses: Links, used: Mapping[st
         ]
         if rows:
             parts.append(raw(f'<p class="part">Members</p><dl class="members">{"".join(rows)}</dl>'))
-    if shown := EXAMPLES.get(called):
-        parts.append(raw(highlighted(shown.strip(), "pycon")))
-    elif (maker := made_by(owner, name)) and ">>>" not in (inspect.getdoc(thing) or ""):
-        parts.append(f"Example: see [`dh.{maker}`]({addresses[maker].replace('.html', '.md')}), which returns it.\n")
     parts.append(see_also(owner, name, addresses, used))
     return "\n".join(parts)
-
-
-def made_by(owner: types.ModuleType, name: str) -> str:
-    """The function with an example that returns this class, or "": where a result is shown."""
-    for maker in [*dh.__all__, *(f"{owner.__name__.rpartition('.')[2]}.{n}" for n in getattr(owner, "__all__", ()))]:
-        thing = getattr(owner if "." in maker else dh, maker.rpartition(".")[2])
-        if inspect.isfunction(thing) and ">>>" in (inspect.getdoc(thing) or ""):
-            given = inspect.signature(thing).return_annotation
-            if re.search(rf"\b{name}\b", given if isinstance(given, str) else inspect.formatannotation(given)):
-                return maker
-    return ""
 
 
 # --- what an entry says of a call ---

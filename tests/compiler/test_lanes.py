@@ -8,9 +8,8 @@ from problems import DISK, PENDULUM, SLEIGH
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph.leaves import scalars
-from discrete_hamel.compiler.lanes import lane_roots, lanes
-from discrete_hamel.compiler.paths import bundle_for
-from discrete_hamel.mechanics.newton import units
+from discrete_hamel.compiler.native import lanes
+from discrete_hamel.compiler.paths import lanes_for
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.ensemble import ensemble
 
@@ -30,17 +29,14 @@ class Side:
         self.sample = jax.tree.map(lambda leaf: leaf[0], self.states)
         self.numbers = scalars((self.system, self.scheme, self.h))
         none = (False,) * len(self.numbers)
-        self.bundle = bundle_for(self.system, self.scheme, self.sample, self.h, none, 64, width)
+        self.lanes = lanes_for(self.system, self.scheme, self.sample, self.h, none)
         self.begin = np.concatenate([np.asarray(leaf).reshape(width, -1).T for leaf in jax.tree.leaves(self.states)])
 
     def run(self, nodes=STEPS, every=1, begin=None, active=None):
         begin = self.begin if begin is None else begin
         active = np.ones(begin.shape[1]) if active is None else active
         own = np.zeros((0, begin.shape[1]))
-        out = lanes.advance(
-            self.bundle, 64, self.numbers, jnp.asarray(nodes), jnp.asarray(every), own, begin, jnp.asarray(active)
-        )
-        return [np.asarray(a) for a in out]
+        return self.lanes.advance(self.numbers, own, begin, active, nodes, every)
 
 
 @pytest.fixture(scope="module", params=[SLEIGH, DISK, PENDULUM], ids=lambda p: p.name)
@@ -54,7 +50,7 @@ def plain(side, lane, **options):
 
 
 def test_each_lane_is_the_run_of_its_own_data(side):
-    assert not isinstance(side.bundle, str), side.bundle
+    assert not isinstance(side.lanes, str), side.lanes
     _, done, steps, most, rows = side.run()
     assert (done == STEPS).all()
     assert (steps == STEPS).all()
@@ -95,8 +91,8 @@ def test_lanes_that_are_not_active_are_left_alone(side):
 def test_no_lane_takes_the_iterations_of_another():
     """In a block of fast and very slow sleighs each converges in its own time."""
     side = Side(SLEIGH)
-    mixed, places = side.begin.copy(), side.bundle.places
-    for place in (*places.p, *places.xi):
+    mixed, places = side.begin.copy(), side.lanes.stepper.node_places()
+    for place in (*places[1], *places[2]):
         mixed[place, 1::2] *= 1e-4
     most, alone = (np.floor(side.run(nodes=8, begin=begin)[3]) for begin in (mixed, side.begin))
     assert np.array_equal(most[::2], alone[::2])
@@ -156,15 +152,6 @@ def test_where_static_pivots_fail_a_lane_takes_the_plain_path_and_comes_back():
     for k in range(len(q)):
         run = dh.simulate(system, q[k], (1.0, 0.4, 0.3), h=0.01, steps=300, save_every=100, compiled=False)
         assert np.abs(runs.q.values[k] - run.q).max() < 1e-12 * np.abs(run.q).max()
-
-
-def test_the_reciprocal_is_good_enough_to_count_round_off():
-    x = jnp.asarray(10.0 ** np.linspace(-200, 200, 4001) * 1.2345)
-    assert np.abs(x * lane_roots.reciprocal(x) - 1).max() < 0.02
-    guess = [jnp.asarray([1.0, -3e5]), jnp.asarray([1e-9, 2.0])]
-    ours = [lane_roots._weight(g, lane_roots._total(guess)) for g in guess]
-    theirs = [units(g, sum(abs(g) for g in guess)) for g in guess]
-    assert np.abs(np.array(ours) / np.array(theirs) - 1).max() < 0.02
 
 
 @pytest.mark.parametrize("order", [4, 8])

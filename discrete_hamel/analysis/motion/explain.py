@@ -63,7 +63,7 @@ def explain(
     system, q, xi = checks.initial_data(system, q, xi, v)
     state, _ = loop.first_state(system, scheme, q, xi, h)
     begin = time.perf_counter()
-    stepper = paths.stepper_for(loop.chunk_length(q), system, scheme, state, h)
+    stepper = paths.stepper_for(system, scheme, state, h)
     building = time.perf_counter() - begin
     path, reason = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     steps = TIMED[path]

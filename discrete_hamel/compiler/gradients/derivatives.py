@@ -1,6 +1,7 @@
 """A run, its tangent and its adjoint as calls of the primitives: compiled where that can be trusted, else plain."""
 
 import dataclasses
+from typing import ClassVar
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -9,6 +10,7 @@ from jax.interpreters import ad
 from discrete_hamel.compiler.gradients.histories import History
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
 from discrete_hamel.compiler.gradients.primitives import linear, run
+from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
 
 
 def _pack(arguments: tuple) -> tuple[Array, Array, Array]:
@@ -20,7 +22,7 @@ def _pack(arguments: tuple) -> tuple[Array, Array, Array]:
 @dataclasses.dataclass(frozen=True)
 class Run:
     """`saved` intervals of `every` steps: (parameters, lengths, first state) -> rows, the states before them, how many
-    steps went well, and how many of these the plain path took, from the interval on in which a compiled one failed.
+    steps went well, and whether the compiled steps are what made them.
     """
 
     history: History
@@ -28,16 +30,15 @@ class Run:
     saved: int
     every: int
 
-    @property
-    def native(self) -> bool:
-        return self.history.native
+    native = True
 
     def fast(self, *arguments: Array) -> list[Array]:
         known = _pack(arguments)
-        rows, befores, compiled = self.history.run(self.saved, self.every, *known)
-        rows, befores, done = self.plain.resume(self.saved, self.every, *known, rows, befores, compiled)
-        interval, whole = self.every * len(known[1]), compiled == self.saved * self.every * len(known[1])
-        return [rows, befores, done, jnp.where(whole, 0, done - compiled // interval * interval)]
+        lengths = known[1]
+        rows, befores, done = self.history.run(self.saved, self.every, *known)
+        well = done == self.saved * self.every * len(lengths)
+        rows, befores, done = self.plain.resume(self.saved, self.every, *known, rows, befores, done)
+        return [rows, befores, done, well.astype(rows.dtype)]
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         count, size = self.saved * arguments[-2].size, arguments[-1].size
@@ -49,14 +50,14 @@ class Run:
         active = tuple(i for i in range(count) if not isinstance(tangents[i], ad.Zero))
         call = dataclasses.replace(self, saved=self.saved * self.every, every=1)
         rows, _, *how = run.bind(*primals, call=call)
-        done, by_plain = map(lax.stop_gradient, how)
+        done, compiled = map(lax.stop_gradient, how)
         along = *(tangents[i] for i in active), *map(ad.instantiate_zeros, tangents[count:])
-        (moved,) = linear.bind(*primals, rows, done, by_plain, *along, call=Tangent(self.history, self.plain, active))
+        (moved,) = linear.bind(*primals, rows, done, compiled, *along, call=Tangent(self.history, self.plain, active))
         saved, befores = self._save(primals[-1], rows, primals[-2].size)
         counts = self._most(lax.stop_gradient(rows[:, -1]), primals[-2].size)
-        outputs = [jnp.concatenate([saved[:, :-1], counts], axis=1), befores, done, by_plain]
+        outputs = [jnp.concatenate([saved[:, :-1], counts], axis=1), befores, done, compiled]
         changes = self._save(along[-1], moved, primals[-2].size)
-        return outputs, [*changes, *map(jnp.zeros_like, (done, by_plain))]
+        return outputs, [*changes, *map(jnp.zeros_like, (done, compiled))]
 
     def _save(self, begin: Array, rows: Array, parts: int) -> tuple[Array, Array]:
         """The rows of the last step of each interval, and the states before them."""
@@ -76,23 +77,24 @@ class Run:
 class Derivative:
     """What the tangent and the adjoint share: the history, and the parameters by which it is differentiated.
 
-    Arguments: parameters, lengths, first state, rows of every step, how many went well, how many plain; then vectors.
+    Arguments: parameters, lengths, first state, rows of every step, how many went well, whether compiled; then vectors.
     """
 
     history: History
     plain_history: PlainHistory
     active: tuple[int, ...]
+    kind: ClassVar[type]  # of the native code
 
     @property
     def native(self) -> bool:
-        return self.history.native and not self.history.without
+        return self.history.native_sweep(self.kind, self.active) is not None
 
     def fast(self, *arguments: Array) -> list[Array]:
-        if self.history.without:
+        if not self.native:
             return self.plain(*arguments)
         if not self.history.guards:
             return self.by_compiled(*arguments)
-        return lax.cond(arguments[-self.vectors - 1] == 0, self.by_compiled, self.plain, *arguments)
+        return lax.cond(arguments[-self.vectors - 1] > 0, self.by_compiled, self.plain, *arguments)
 
     def _split(self, arguments: tuple) -> tuple[tuple, Array, tuple]:
         """Parameters, lengths, first state and rows; how many steps went well; and the vectors."""
@@ -117,6 +119,8 @@ class Derivative:
 class Tangent(Derivative):
     """Tangents of the active parameters, of the lengths and of the first state -> those of the rows."""
 
+    kind = Tangents
+
     @property
     def vectors(self) -> int:
         return len(self.active) + 2
@@ -131,7 +135,7 @@ class Tangent(Derivative):
     def by_compiled(self, *arguments: Array) -> list[Array]:
         (parameters, lengths, begin, rows), _, (*moved, stretched, start) = self._split(arguments)
         vectors = moved, stretched, start
-        return [self.history.tangent(self.active, parameters, lengths, begin, rows, vectors)]
+        return [self.history.native_sweep(Tangents, self.active)(parameters, lengths, begin, rows, vectors)]
 
     def plain(self, *arguments: Array) -> list[Array]:
         (parameters, lengths, begin, rows), _, (*moved, stretched, start) = self._split(arguments)
@@ -142,6 +146,8 @@ class Tangent(Derivative):
 @dataclasses.dataclass(frozen=True)
 class Adjoint(Derivative):
     """The cotangent of the rows -> those of the active parameters, of the lengths and of the first state."""
+
+    kind = Cotangents
 
     @property
     def vectors(self) -> int:

@@ -1,15 +1,10 @@
-"""From the graph back to JAX: scalar operations (or lanes of them), and one native kernel for a whole loop."""
+"""From the graph back to JAX, scalar operations or lanes of them; and what an order of evaluation has to know."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from math import sin
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
 
-import jax
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
-from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.operations import IN_JAX
 
@@ -55,66 +50,15 @@ def cycles(graph: Graph, outputs: list[int], variables: list[int]) -> float:
     return max((ready[o] for o in outputs), default=0.0) + len(varying) / 2
 
 
+OF_AN_UNKNOWN = 10  # operations
+
+
+def work(graph: Graph, outputs: list[int], variables: list[int]) -> float:
+    """How much lanes have to do from variables to outputs; each variable costs its weight and its test as well."""
+    return len(dependent(graph, outputs, variables)) + OF_AN_UNKNOWN * len(variables)
+
+
 def frontier(graph: Graph, outputs: list[int], varying: set[int]) -> list[int]:
     """The nodes outside `varying` that it, or the outputs, use: what can be evaluated once, beforehand."""
     used = {a for index in graph.needed(outputs) if index in varying for a in graph.operands(index)}
     return sorted(a for a in used | set(outputs) if a not in varying and graph.value(a) is None)
-
-
-class Packed(NamedTuple):
-    """Values by node, in one array: a loop then has one operand for all of them instead of one for each."""
-
-    nodes: tuple[int, ...]
-    array: Array
-
-    def values(self) -> dict[int, Array]:
-        return {node: self.array[k] for k, node in enumerate(self.nodes)}
-
-
-def constants(
-    graph: Graph, outputs: list[int], parameters: list[int], variables: list[int], values: Sequence[Array]
-) -> Packed:
-    """The nodes that outputs use and that depend on the parameters only, evaluated."""
-    fixed = frontier(graph, outputs, dependent(graph, outputs, variables))
-    if not fixed:
-        return Packed((), jnp.zeros(0))
-    return Packed(tuple(fixed), jnp.stack(lower(graph, fixed)(dict(zip(parameters, values, strict=True)))))
-
-
-def one_kernel(function: Callable) -> Callable:
-    """The function, marked so that XLA on the CPU emits it as one native kernel instead of many small ones.
-
-    XLA does this of itself for small loops; the mark says that this one is meant too. It is an attribute of this call
-    only: no flag is set, and no other code is affected. Where XLA does not know it, nothing changes.
-
-    XLA aborts the process where the kernel has an operand that nothing in it uses, or an array of constants; and in
-    jax 0.6 and 0.7 where it makes a large array, which XLA would make by several threads. So the arrays that a loop
-    fills are made outside and handed in, all else inside are scalars, and a loop looks at each of its operands.
-    """
-    from jax.experimental.xla_metadata import set_xla_metadata
-
-    inner = jax.jit(function)
-
-    def small_call(*arguments: Array) -> PyTree:
-        with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
-            return inner(*arguments)
-
-    return small_call
-
-
-@cache
-def one_kernel_works() -> bool:
-    """Whether this JAX compiles and runs a marked loop on this machine; tried once."""
-
-    def loop(x: Array) -> Array:
-        return lax.fori_loop(0, 8, lambda _, y: lax.sin(y) + 1.0, x)
-
-    if jax.default_backend() != "cpu":
-        return False
-    expected = 0.5
-    for _ in range(8):
-        expected = sin(expected) + 1
-    try:
-        return abs(float(jax.jit(one_kernel(loop))(0.5)) - expected) < 1e-6
-    except Exception:
-        return False

@@ -5,13 +5,24 @@ The error is below 2.3e-16 for |x| <= REACH; beyond, and for what is no number, 
 """
 
 from discrete_hamel.compiler.native.instructions import Code, Kind
-from discrete_hamel.compiler.step.sincos import COSINE, PARTS, REACH, SINE, TWO_OVER_PI
 
+REACH = 1e6  # k < 2^20, so that k times the first two parts of pi/2, of 33 bits each, is exact
+
+TWO_OVER_PI = 0.63661977236758134308
+PARTS = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)  # of pi/2, fdlibm's
+SINE = (
+    -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+    2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10,
+)  # fmt: skip
+COSINE = (
+    4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+    -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11,
+)  # fmt: skip
 SHIFT = 1.5 * 2.0**52  # x + SHIFT has the whole number next to x in its last bits
 
 
 def circular(kind: Kind, inline: bool) -> str:
-    """The function @circular: double -> {sine, cosine}. In lanes it has no numbers for angles beyond REACH."""
+    """The function `kind.circular`: double -> {sine, cosine}. In lanes it has no numbers for angles beyond REACH."""
     code, one, whole = Code(kind), kind.double, kind.of("i64")
     shifted = code.fma("%x", kind.number(TWO_OVER_PI), kind.number(SHIFT))
     k = code(f"fsub {one} {shifted}, {kind.number(SHIFT)}")
@@ -40,7 +51,7 @@ def circular(kind: Kind, inline: bool) -> str:
     within = f"  %within = fcmp ole {one} %size, {kind.number(REACH)}"
     chosen = _or_nothing if kind.lanes > 1 else _or_asked
     how = "alwaysinline" if inline else "noinline"
-    head = f"define internal {{{one}, {one}}} @circular({one} %x) {how} nounwind {{"
+    head = f"define internal {{{one}, {one}}} {kind.circular}({one} %x) {how} nounwind {{"
     end = [
         f"  %one = insertvalue {{{one}, {one}}} poison, {one} %s, 0",
         f"  %both = insertvalue {{{one}, {one}}} %one, {one} %c, 1",

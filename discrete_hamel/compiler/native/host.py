@@ -13,6 +13,7 @@ from discrete_hamel._support.errors import Explained, InputError
 from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
 from discrete_hamel.compiler.native.run import POINTERS, Run
+from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
@@ -22,10 +23,12 @@ CALL = 10**8  # operations, counted in one iteration: some tenths of a second, a
 FUNCTION = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(POINTERS))
 
 
-def usable(state: State) -> bool:
-    """Whether runs from such a state can be native: in doubles, on this machine's processor."""
-    doubles = all(np.dtype(leaf.dtype) == np.float64 for leaf in jax.tree.leaves(state))
-    return doubles and jax.default_backend() == "cpu" and not available()
+def unusable(state: State) -> str:
+    """Why runs from such a state cannot be native: they are in doubles, on this machine's processor."""
+    kinds = {np.dtype(leaf.dtype).name for leaf in jax.tree.leaves(state)} - {"float64"}
+    if kinds:
+        return f"native code is in float64, and this run in {', '.join(sorted(kinds))}"
+    return available() if jax.default_backend() == "cpu" else f"native code is not for a {jax.default_backend()}"
 
 
 class Kept(NamedTuple):
@@ -42,7 +45,7 @@ class Kept(NamedTuple):
 class HostRun:
     """The machine code of a stepper's run."""
 
-    def __init__(self, stepper: Stepper) -> None:
+    def __init__(self, stepper: Stepper | StageStepper) -> None:
         self.stepper = stepper
         run = Run(stepper, Kind(fused()))
         self.steps = max(1, CALL // max(run.operations, 1))  # that a call takes at most
@@ -59,8 +62,9 @@ class HostRun:
         every: int,
         into: Kept | None = None,
     ) -> tuple[State, int, bool, tuple]:
-        """As `loop.chunk`: the state after the last whole interval, how many are whole, whether these are all, and
-        what is kept of them, written `into` arrays that are given.
+        """Up to `intervals` intervals of `every` steps: the state after the last whole one, how many are whole, whether
+        these are all, and what is kept of them, written `into` arrays that are given. An interval in which a step
+        fails here may still be done by the plain path.
         """
         stepper, count = self.stepper, max(int(intervals), 0)
         part, steps = scheme.substeps(h) or (scheme, np.asarray(h)[None])

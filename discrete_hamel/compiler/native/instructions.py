@@ -56,10 +56,20 @@ class Kind(NamedTuple):
     def intrinsic(self, name: str) -> str:
         return f"@llvm.{name}.{'' if self.lanes == 1 else f'v{self.lanes}'}f64"
 
-    def declarations(self) -> str:
-        """What code of this kind may call."""
+    @property
+    def circular(self) -> str:
+        """The function that gives sine and cosine."""
+        return "@circular" if self.lanes == 1 else f"@circular{self.lanes}"
+
+    def intrinsics(self) -> str:
+        """LLVM's own that code of this kind may call."""
         one, unary = self.double, (*INTRINSICS.values(), "fma")
-        lines = [f"declare {one} {self.intrinsic(f)}({', '.join([one] * (3 if f == 'fma' else 1))})\n" for f in unary]
+        operands = (", ".join([one] * (3 if f == "fma" else 1)) for f in unary)
+        return "".join(f"declare {one} {self.intrinsic(f)}({of})\n" for f, of in zip(unary, operands, strict=True))
+
+    def declarations(self) -> str:
+        """What code of this kind may call, and the C library's."""
+        lines = [self.intrinsics()]
         for name in SYMBOLS:
             operands = "double, double" if name in OF_TWO else "double"
             lines.append(f"declare double @{name}({operands}) nounwind nobuiltin memory(none)\n")
@@ -203,7 +213,7 @@ class Emitted:
             (angle,) = operands
             if angle not in self.turns:
                 kind = self.code.kind.double
-                pair = self.code(f"call {{{kind}, {kind}}} @circular({kind} {self.value(angle)})")
+                pair = self.code(f"call {{{kind}, {kind}}} {self.code.kind.circular}({kind} {self.value(angle)})")
                 both = (self.code(f"extractvalue {{{kind}, {kind}}} {pair}, {k}") for k in (0, 1))
                 self.turns[angle] = (next(both), next(both))
             self.values[index] = self.turns[angle][operation == "cos"]

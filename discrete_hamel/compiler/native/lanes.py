@@ -5,6 +5,7 @@ fails it stays at the last good state while the others go on.
 """
 
 import ctypes
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from discrete_hamel.compiler.step.stepper import Stepper
 
 POINTERS = ("numbers", "begin", "active", "counts", "rows", "final", "done", "steps", "most")
 FUNCTION = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(POINTERS))
+LANES = 128  # a multiple of which a call takes: enough to fill vectors, few enough for the first-level cache
 COUNTERS = ("lane", "node", "inside", "part", "step_round", "node_round")
 
 
@@ -30,9 +32,10 @@ def width() -> int:
 
 
 class LaneRun:
-    """The machine code of a stepper's runs side by side."""
+    """The machine code of a stepper's runs side by side; `varying` says which parameters differ from lane to lane."""
 
-    def __init__(self, stepper: Stepper) -> None:
+    def __init__(self, stepper: Stepper, varying: tuple[bool, ...]) -> None:
+        self.varying = varying
         self.stepper, self.memory, self.width = stepper, Memory(), width()
         self.kind = kind = Kind(fused(), self.width)
         node, memory = stepper.node_velocity, self.memory
@@ -190,10 +193,23 @@ class LaneRun:
     def _put(self, code: Code, array: str, row: str, value: str) -> None:
         code.do(f"store {self.kind.double} {value}, ptr {self._place(code, array, row)}, align 8")
 
-    def __call__(
-        self, numbers: np.ndarray, begin: np.ndarray, active: np.ndarray, nodes: int, every: int, row: int
+    def advance(
+        self, common: Iterable, own: np.ndarray, begin: np.ndarray, active: np.ndarray, nodes: int, every: int
     ) -> tuple[np.ndarray, ...]:
-        """As `lanes.advance`: the last states, nodes and steps done, most iterations, and the nodes; lanes last."""
+        """From `begin`, (numbers of the state, lanes): the last states, the nodes and steps done, the most iterations,
+        and the nodes, (nodes, N + m + n, lanes); lanes that are `active` are to reach `nodes` nodes of `every` steps.
+
+        Parameters that differ from lane to lane are rows of `own`, the others the numbers `common`. Several threads may
+        call it at the same time, each for its part of the lanes.
+        """
+        numbers, different, lanes = iter(common), iter(own), begin.shape[-1:]
+        rows = [next(different) if varies else np.broadcast_to(next(numbers), lanes) for varies in self.varying]
+        return self(np.asarray(rows).reshape(len(rows), *lanes), begin, active, nodes, every)
+
+    def __call__(
+        self, numbers: np.ndarray, begin: np.ndarray, active: np.ndarray, nodes: int, every: int
+    ) -> tuple[np.ndarray, ...]:
+        """The same from a row for each parameter."""
         stepper, total = self.stepper, begin.shape[-1]
         parts = len(numbers) - len(stepper.parameters) if stepper.composed else 1
         whole = len(stepper.parameters) + stepper.composed * parts
@@ -208,8 +224,6 @@ class LaneRun:
             if given[name].shape != shape:
                 raise InputError(f"{name} has shape {given[name].shape}, where native lanes take {shape}.")
         width = len(stepper.node_velocity.q) + len(stepper.node_velocity.p) + stepper.n
-        if row != width:
-            raise InputError(f"rows of {row} numbers, where native lanes write {width}.")
         arrays = given | {
             "counts": np.array([parts, nodes, every, total], np.int64),
             "rows": np.zeros((nodes, width, total)),

@@ -1,6 +1,7 @@
 """All steps of a run as one native function: intervals of steps, and what is kept of each, written where it stays."""
 
 from collections.abc import Sequence
+from functools import reduce
 
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
@@ -9,6 +10,8 @@ from discrete_hamel.compiler.native.module import FEW, MOST_PLACES
 from discrete_hamel.compiler.native.object_code import INLINED
 from discrete_hamel.compiler.native.sections import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values
+from discrete_hamel.compiler.native.stages import StageSolve
+from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper
 
 POINTERS = ("numbers", "lengths", "begin", "counts", "q", "p", "xi", "mid", "residual", "iterations", "final", "ended")
@@ -23,32 +26,26 @@ class Run:
     are whole, and whether that is all of them.
     """
 
-    def __init__(self, stepper: Stepper, kind: Kind) -> None:
+    def __init__(self, stepper: Stepper | StageStepper, kind: Kind) -> None:
         self.stepper, self.kind, self.memory = stepper, kind, Memory()
-        graph, node = stepper.graph, stepper.node_velocity
-        norm = graph.const(0.0)
-        for r in stepper.left:
-            norm = graph.add(norm, graph.mul(r, r))
-        norm = graph.unary("sqrt", norm)
-        size, n = len(stepper.after), stepper.n
-        changing = [*stepper.changing_length, *stepper.state]
-        outputs = [*stepper.after, *stepper.xi, norm]
-        self.step = Solve(
-            "step", stepper.root, (stepper.parameters, changing), stepper.guess, outputs, stepper.guards,
-            self.memory, kind, stepper.angles, list(zip(stepper.left, stepper.terms, strict=True)),
-        )  # fmt: skip
-        self.after, self.mid = self.step.outputs[:size], self.step.outputs[size : size + n]
+        node, size = stepper.node_velocity, len(stepper.state)
+        self.step: Solve | StageSolve = (
+            StageSolve(stepper, self.memory, kind)
+            if isinstance(stepper, StageStepper)
+            else _newton(stepper, self.memory, kind)
+        )
+        self.after, self.mid = self.step.outputs[:size], self.step.outputs[size:-1]
         self.norm = self.step.outputs[-1]
         levels = node.parameters, [*node.q, *node.p, *node.free]
         self.node = Solve("node", node.root, levels, node.free, node.whole, node.guards, self.memory, kind)
         if self.memory.size > MOST_PLACES:
             raise Unsupported(f"{self.memory.size} numbers that a step passes on, of {MOST_PLACES} at most")
-        self.operations = sum(s.operations for solve in (self.step, self.node) for s in solve.sections)
+        self.operations = self.step.operations + self.node.operations
         self.inlined = self.operations <= INLINED
 
     def text(self) -> str:
         """The module."""
-        sections = [s.text(self.inlined) for solve in (self.step, self.node) for s in solve.sections]
+        sections = [solve.text(self.inlined) for solve in (self.step, self.node)]
         functions = [circular(self.kind, self.operations <= FEW), *sections, self._run()]
         return self.kind.declarations() + "".join(functions) + METADATA
 
@@ -171,6 +168,17 @@ class Run:
         code.do(f"store i64 {code(f'add i64 {k}, 1')}, ptr %whole")
         code.do("store i64 0, ptr %inside")
         code.do("store i64 0, ptr %most")
+
+
+def _newton(stepper: Stepper, memory: Memory, kind: Kind) -> Solve:
+    """A step by Newton's iteration: the next state, the interval's xi, and the norm of what is left of the residual."""
+    graph, changing = stepper.graph, [*stepper.changing_length, *stepper.state]
+    squares = reduce(graph.add, (graph.mul(r, r) for r in stepper.left), graph.const(0.0))
+    outputs = [*stepper.after, *stepper.xi, graph.unary("sqrt", squares)]
+    return Solve(
+        "step", stepper.root, (stepper.parameters, changing), stepper.guess, outputs, stepper.guards,
+        memory, kind, stepper.angles, list(zip(stepper.left, stepper.terms, strict=True)),
+    )  # fmt: skip
 
 
 def _row(code: Code, name: str, k: str, values: Sequence[str]) -> None:

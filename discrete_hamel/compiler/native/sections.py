@@ -80,10 +80,10 @@ class Section:
     def _store(self, code: Code, node: int, value: str) -> None:
         code.store(value, "%memory", self.memory.place(self.graph, node))
 
-    def call(self, code: Code) -> None:
+    def call(self, code: Code, memory: str = "%memory") -> None:
         """Evaluate it here."""
         for k in range(len(self.parts)):
-            code.do(f"call void @{self.name}_{k}(ptr %memory)")
+            code.do(f"call void @{self.name}_{k}(ptr {memory})")
 
 
 def load(code: Code, memory: Memory, graph: Graph, node: int) -> str:

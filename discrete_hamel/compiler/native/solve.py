@@ -90,6 +90,14 @@ class Solve:
     def sections(self) -> list[Section]:
         return [self.prepare, self.begin, self.correct, self.measure, self.judge, *self.stages]
 
+    @property
+    def operations(self) -> int:
+        return sum(s.operations for s in self.sections)
+
+    def text(self, inline: bool) -> str:
+        """The functions that a module needs for this."""
+        return "".join(s.text(inline) for s in self.sections)
+
     def _node(self, function: Callable, *arguments: Sequence[int] | int) -> np.ndarray:
         """A function of `mechanics/newton.py`, of nodes."""
         arrays = [np.array(a, dtype=object) for a in arguments]

@@ -6,15 +6,14 @@ An iteration ends with a correction whose square is round-off, so that d is far 
 not, the step is not trusted, and the plain path takes it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.lowering import dependent, lower
+from discrete_hamel.compiler.graph.lowering import dependent
 from discrete_hamel.compiler.simplifying.identities import angles_in
 from discrete_hamel.compiler.simplifying.reduction import TERMS, Polynomial, in_the_others, polynomial
 from discrete_hamel.compiler.step.roots import Root
@@ -50,25 +49,6 @@ def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
         if same is not None:
             found.append(Angle(*((a, graph.unary("sin", a), graph.unary("cos", a)) for a in (same, here))))
     return found
-
-
-def turn(
-    graph: Graph, angles: list[Angle], seen: list[Array], known: Mapping[int, Array]
-) -> tuple[dict[int, Array], Array]:
-    """The values by node of sines and cosines at the root, where all else is `known`; and whether they can be trusted.
-
-    `seen` are the values of the angles' nodes in the last iteration, one after another.
-    """
-    values, trusted = {}, jnp.asarray(True)
-    for k, (_, (here, sine, cosine)) in enumerate(angles):
-        a, s, c = seen[3 * k : 3 * k + 3]
-        (values[here],) = lower(graph, [here])(known)
-        d = values[here] - a
-        square = d * d
-        along, back = d - d * square * (1 / 6), square * (0.5 - square * (1 / 24))
-        values[sine], values[cosine] = s + (along * c - back * s), c - (along * s + back * c)
-        trusted = trusted & (jnp.abs(d) < near(d.dtype))
-    return values, trusted
 
 
 def _changing(graph: Graph, angles: Iterable[int], unknowns: list[int]) -> list[int]:

@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import jax
 import numpy as np
@@ -11,8 +11,7 @@ from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like
-from discrete_hamel.compiler.graph.limits import FUSED
-from discrete_hamel.compiler.graph.lowering import cycles, one_kernel_works
+from discrete_hamel.compiler.graph.lowering import cycles
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying.identities import without_idle_angles
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
@@ -20,7 +19,6 @@ from discrete_hamel.compiler.step.near_angles import Angle, angles_met
 from discrete_hamel.compiler.step.node_velocities import NodeVelocity
 from discrete_hamel.compiler.step.roots import Cost, Root
 from discrete_hamel.compiler.step.rounding import terms
-from discrete_hamel.compiler.step.rows import Row
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
 
@@ -41,6 +39,16 @@ class Done(NamedTuple):
     left: str
     nodes: int
     seconds: float
+
+
+class NativeRun(Protocol):
+    """The machine code of a run."""
+
+    steps: int  # that a call takes at most
+
+    def __call__(
+        self, system: System, scheme: Scheme, state: State, h: Array, intervals: int, every: int, into: Any = None
+    ) -> tuple[State, int, bool, tuple]: ...
 
 
 class Program:
@@ -66,14 +74,12 @@ class Program:
     guards: list[int]  # positive where pivots can be trusted
     angles: list[Angle]
     node_velocity: NodeVelocity
-    row: Row
     places: list[range]  # of the state's arrays among its numbers
     n: int
-    fused: bool
+    run: NativeRun  # once it is emitted
 
     def __init__(self, system: System, scheme: Scheme, state: State, h: Array, cost: Cost = cycles) -> None:
         self.sample, self.cost, self.done = Sample(system, scheme, state, h), cost, list[Done]()
-        self.native = one_kernel_works()
         self.shape = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), state)
         parts = scheme.substeps(h)
         self.composed = parts is not None
@@ -167,7 +173,6 @@ def eliminate(program: Program) -> str:
     coordinates = {program.state[i] for i in program.node_places()[0]}
     for i in {*range(numbers)} - {*root.places}:
         program.guess[i] = _size_of(graph, program.guess[i], coordinates)
-    program.fused = root.operations <= FUSED
     how = ", once: linear" if root.linear else ""
     return f"{len(root.unknowns)} of {numbers} unknowns left, {root.operations} operations an iteration{how}"
 
@@ -192,12 +197,10 @@ def turn_angles(program: Program) -> str:
 
 
 def find_node_velocity(program: Program) -> str:
-    """xi at the node from (q, p), in a graph of its own; and with it the row that is kept of a step."""
+    """xi at the node from (q, p), in a graph of its own."""
     system, _, state, _ = program.sample
-    program.node_velocity = node = NodeVelocity(system, state, program.part[0])
-    nodal = not (program.fused and node.after_all)
-    program.row = Row(program.after, program.xi, program.composed, nodal)
-    return node.said(nodal)
+    program.node_velocity = NodeVelocity(system, state, program.part[0])
+    return program.node_velocity.said
 
 
 PASSES = (read, drop_idle_angles, regroup, eliminate, write_outputs, turn_angles, find_node_velocity)

@@ -9,13 +9,15 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
-from discrete_hamel.compiler.lanes.lanes import TOGETHER, Bundle, advance
+from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.ensemble import plain
 from discrete_hamel.runs.ensemble.failure_codes import Why
 from discrete_hamel.schemes.scheme import Scheme
+
+TOGETHER = 64  # steps that the plain path takes of a member whose lane failed, before lanes go on
 
 
 class Task(NamedTuple):
@@ -24,7 +26,7 @@ class Task(NamedTuple):
     scheme: Scheme
     h: Array
     every: int  # steps between nodes
-    bundle: Bundle | None  # None: the plain path
+    lanes: LaneRun | None  # None: the plain path
     capacity: int  # nodes that one call gives at most
     width: int  # members a call of the lanes
     row: int  # numbers of a node: q, p and xi
@@ -72,7 +74,7 @@ class Batch:
         self.begin = self.done.copy()
         late = self.why == Why.WELL
         rows = np.full((ask, self.task.row, self.count), np.nan)
-        self.distrusted = np.full(self.count, self.task.bundle is None)
+        self.distrusted = np.full(self.count, self.task.lanes is None)
         while late.any():
             key = np.where(late, self.steps * 2 + (self.done - self.begin) / (ask + 1), np.inf)  # the hindmost
             group = np.flatnonzero(late & (key == key.min()))
@@ -87,7 +89,7 @@ class Batch:
     def _by_lanes(self, group: np.ndarray, ask: int, rows: np.ndarray) -> None:
         """As far as the lanes take members who are all at the same place."""
         task, first = self.task, group[0]
-        assert task.bundle is not None
+        assert task.lanes is not None
         slot, rest = self.done[first] - self.begin[first], (self.done[first] + 1) * task.every - self.steps[first]
         at_node = rest == task.every
         nodes, every = (min(ask - slot, task.capacity), task.every) if at_node else (1, rest)
@@ -103,7 +105,7 @@ class Batch:
 
     def _call(self, part: np.ndarray, nodes: int, every: int) -> tuple[np.ndarray, ...]:
         task = self.task
-        assert task.bundle is not None
+        assert task.lanes is not None
         padded = np.concatenate([part, np.full(task.width - len(part), part[0])])
         system, states = self._of(padded)
         parameters = list(zip(jax.tree.leaves(system), self.axes, strict=True))
@@ -113,9 +115,8 @@ class Batch:
         own_rows = np.concatenate(own) if own else np.zeros((0, task.width))
         begin = np.concatenate([np.asarray(leaf).reshape(task.width, -1).T for leaf in jax.tree.leaves(states)])
         active = (np.arange(task.width) < len(part)).astype(begin.dtype)
-        counts = jnp.asarray(int(nodes)), jnp.asarray(int(every))
-        out = advance(task.bundle, task.capacity, common, *counts, own_rows, begin, active)
-        state, done, steps, most, new = (np.asarray(a)[..., : len(part)] for a in out)
+        out = task.lanes.advance(common, own_rows, begin, active, nodes, every)
+        state, done, steps, most, new = (a[..., : len(part)] for a in out)
         return state, done.astype(int), steps.astype(int), np.floor(most).astype(int), new
 
     def _put(self, who: np.ndarray, state: np.ndarray) -> None:
@@ -128,7 +129,7 @@ class Batch:
     def _carefully(self, group: np.ndarray, rows: np.ndarray) -> None:
         """By the plain path, so far as lanes would look back; a member that fails here has failed."""
         rest = (self.done[group] + 1) * self.task.every - self.steps[group]
-        todo = rest if self.task.bundle is None else np.minimum(rest, TOGETHER)
+        todo = rest if self.task.lanes is None else np.minimum(rest, TOGETHER)
         states = jax.tree.map(lambda leaf: leaf[group], self.states)
         after, good, most, report = self._by_plain(plain.advance, states, todo, who=group)
         for leaf, new in zip(jax.tree.leaves(self.states), jax.tree.leaves(after), strict=True):
@@ -141,7 +142,7 @@ class Batch:
         at_node = group[(good == todo) & (rest == todo)]
         if len(at_node):
             self._arrive(at_node, rows)
-        self.distrusted[group] = self.task.bundle is None
+        self.distrusted[group] = self.task.lanes is None
 
     def _arrive(self, group: np.ndarray, rows: np.ndarray) -> None:
         """Write the nodes that members of the plain path have reached."""

@@ -163,16 +163,16 @@ def _few(
 
 def _a_good_one(few: System, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool) -> Lead:
     """The first member who can start; if none of the few can, what is wrong with the first of them."""
-    refusals = []
-    for k in range(min(FEW, len(q))):  # one at least: `gathered` refuses none
+    refusal: ValueError | None = None
+    for k in range(min(FEW, len(q))):
         given = (velocity[k], None) if quasi else (None, velocity[k])
         try:
             system, at, xi = checks.initial_data(one(few, axes, k), q[k], *given)
         except ValueError as error:
-            refusals.append(error)
+            refusal = refusal or error
         else:
             return Lead(system, np.asarray(at), np.asarray(xi))
-    raise refusals[0]
+    raise refusal or ValueError("no member can start.")
 
 
 def _ready(whole: System, ready: System) -> System:

@@ -16,7 +16,7 @@ from jax import Array
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.compiler.lanes.lanes import LANES
+from discrete_hamel.compiler.native.lanes import LANES
 from discrete_hamel.runs.ensemble.processes import Blocks, together
 from discrete_hamel.runs.ensemble.results import Contents
 

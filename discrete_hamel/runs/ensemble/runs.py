@@ -17,7 +17,7 @@ from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import InputError, InputTypeError, RunInterrupted
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.native.host import warn_of_single_precision
-from discrete_hamel.compiler.paths import bundle_for
+from discrete_hamel.compiler.paths import lanes_for
 from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -135,11 +135,11 @@ class Run:
             axis is not None for leaf, axis in zip(leaves, self.axes, strict=True) for _ in range(jnp.size(leaf))
         )
         varying += (False,) * len(common)
-        bundle = bundle_for(sample, scheme, state, h, varying, capacity, self.size) if compiled else "asked for"
+        lanes = lanes_for(sample, scheme, state, h, varying) if compiled else "asked for"
         self.widths = (state.q.shape[0], state.p.shape[0], len(xi))
-        self.path, self.why_plain = ("plain", bundle) if isinstance(bundle, str) else ("lanes", "")
+        self.path, self.why_plain = ("plain", lanes) if isinstance(lanes, str) else ("lanes", "")
         self.task = Task(
-            scheme, h, every, None if isinstance(bundle, str) else bundle, capacity, self.size, sum(self.widths)
+            scheme, h, every, None if isinstance(lanes, str) else lanes, capacity, self.size, sum(self.widths)
         )
         saved = np.arange(0 if first_too else 1, self.nodes + 1) * every
         self.contents: Contents = contents(sample, self.widths, saved, h, kept, self.size)

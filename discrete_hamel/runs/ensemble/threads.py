@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discrete_hamel.compiler.lanes.lanes import LANES
+from discrete_hamel.compiler.native.lanes import LANES
 
 Arrays = dict[str, np.ndarray]
 TICK = 0.1  # seconds after which it is said how far it is

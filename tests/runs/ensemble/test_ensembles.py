@@ -151,7 +151,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize(("reduction", "sentence"), MALFORMED.values(), ids=MALFORMED)
 def test_a_malformed_reduction_is_refused_before_anything_runs(reduction, sentence, monkeypatch):
-    monkeypatch.setattr(runs, "bundle_for", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(runs, "lanes_for", lambda *_: pytest.fail("it ran"))
     with pytest.raises((ValueError, TypeError), match=sentence):
         ensemble(sleighs(), Q, XI, h=H, steps=STEPS, save_every=10, reduction=reduction)
 
