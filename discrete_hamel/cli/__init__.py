@@ -78,6 +78,8 @@ class Parser(argparse.ArgumentParser):
         unknown = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: +([^ =]*)", message)
         word = (unknown.group(1) or unknown.group(2) or "") if unknown else ""
         near = difflib.get_close_matches(word, self.words, n=1, cutoff=0.5)
+        if word in self.words:  # right, but elsewhere
+            super().error(f"{message}: another command has it; COMMAND --help lists what this one has.")
         super().error(message + (f". Did you mean {near[0]}?" if near else ""))
 
 

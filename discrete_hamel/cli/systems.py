@@ -7,6 +7,7 @@ from typing import Any
 import discrete_hamel as dh
 from discrete_hamel.cli import values as calls
 from discrete_hamel.cli.names import catalogue, choose, headline
+from discrete_hamel.cli.printing import add_json, print_facts
 from discrete_hamel.systems._blocks import units
 
 
@@ -19,12 +20,16 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "parameters with their units, and the sample motion that `discrete-hamel run NAME` shows.",
     )
     systems.add_argument("name", nargs="?", metavar="NAME", help="a system, to describe it")
+    add_json(systems)
     systems.set_defaults(command=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Print the list, or the description of one."""
     known = catalogue()
+    if options.json:
+        print_facts(about(known[choose(options.name, known, "system")]) if options.name else _headlines(known))
+        return 0
     if options.name:
         print(description(known[choose(options.name, known, "system")]))
         return 0
@@ -33,6 +38,23 @@ def execute(options: argparse.Namespace) -> int:
         print(f"{name:<{width}}  {headline(system)}".rstrip())
     print(f"\n{len(known)} systems. More on one: discrete-hamel systems {next(iter(known))}")
     return 0
+
+
+def _headlines(known: dict[str, type[dh.System]]) -> dict[str, str]:
+    return {name: headline(system) for name, system in known.items()}
+
+
+def about(kind: type[dh.System]) -> dict[str, object]:
+    """The same facts for programs: names, parameters with their defaults, and the sample motion."""
+    fields = inspect.signature(kind).parameters
+    defaults = {name: calls.plain(p.default) for name, p in fields.items() if p.default is not p.empty}
+    facts = {"system": kind.__name__, "about": inspect.getdoc(kind) or "", "parameters": list(fields)}
+    try:
+        system = kind()
+    except TypeError:
+        return facts | {"defaults": defaults}
+    names = {"coordinates": list(system.coordinates), "velocities": list(system.velocities), "rank": system.rank}
+    return facts | {"defaults": defaults} | names | {"sample": sample_of(system)}
 
 
 def description(kind: type[dh.System]) -> str:

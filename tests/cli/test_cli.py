@@ -1,6 +1,7 @@
 """The command line: what it prints, what it writes, how it refuses, and its exit status."""
 
 import errno
+import json
 import os
 import re
 import subprocess
@@ -273,3 +274,24 @@ def test_figures_are_listed_under_oo():
     shown = subprocess.run(line, capture_output=True, text=True, check=False)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert set(FIGURES) <= set(shown.stdout.split())
+
+
+def test_an_option_of_another_command_is_said_to_be_one(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["run", "ChaplyginSleigh", "--store", "run.zarr"])
+    said = capsys.readouterr().err
+    assert "another command has it" in said
+    assert "Did you mean" not in said
+
+
+def test_the_catalogue_as_json(capsys):
+    assert cli.main(["systems", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ChaplyginSleigh"].startswith("A platform")
+    for name in ("ChaplyginSleigh", "WhippleBicycle", "ConvexBody"):
+        assert cli.main(["systems", name, "--json"]) == 0
+        facts = json.loads(capsys.readouterr().out)
+        assert facts["system"] == name
+        assert set(facts["defaults"]) <= set(facts["parameters"])
+    assert cli.main(["systems", "ChaplyginSleigh", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["coordinates"], facts["rank"], facts["sample"]["h"] > 0) == (["theta", "x", "y"], 2, True)
