@@ -6,6 +6,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import discrete_hamel as dh
 
 ROOT = Path(__file__).parents[1]
@@ -34,6 +36,15 @@ def test_the_conda_recipe_asks_for_what_the_wheel_asks_for():
     recipe = (ROOT / "conda/recipe.yaml").read_text().partition("  run:")[2].partition("tests:")[0]
     asked = {line.strip(" -").replace(" ", "") for line in recipe.splitlines() if line.strip().startswith("- ")}
     assert asked == {*PROJECT["project"]["dependencies"], "python" + PROJECT["project"]["requires-python"]}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").glob("*.yml")), ids=lambda path: path.name)
+def test_a_workflow_is_yaml_pinned_and_says_that_it_was_not_run(path):
+    text = path.read_text()
+    assert set(pytest.importorskip("yaml").safe_load(text)) >= {"name", "jobs"}  # `on` is read as True
+    assert "not run" in text.lower().partition("jobs:")[0]
+    for action in re.findall(r"uses: *(\S+)", text):
+        assert re.search(r"@(v\d+|release/v\d+|[0-9a-f]{40})$", action), f"{action} moves"
 
 
 def test_a_tag_that_is_not_the_version_is_refused(tmp_path):
