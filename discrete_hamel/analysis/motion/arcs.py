@@ -47,7 +47,7 @@ def prolong(trajectory: Trajectory, steps: int, *, progress: bool = True) -> Tra
     """Returns the trajectory with `steps` more steps, from the state at its end: bit for bit the run in one piece.
 
     (Up to round-off where a compiled step failed in the 64 intervals before the end, and the plain path took over.)
-    Works under jit, grad and vmap.
+    Works under jit, grad and vmap; `progress` is as in `simulate`.
 
     >>> import discrete_hamel as dh
     >>> sleigh, data = dh.systems.ChaplyginSleigh(), {"q": [0.1, 0, 0], "xi": [1.5, -0.3], "h": 0.01}
@@ -83,7 +83,7 @@ def prolong(trajectory: Trajectory, steps: int, *, progress: bool = True) -> Tra
 
 
 def join(*trajectories: Trajectory) -> Trajectory:
-    """Returns one trajectory of several, each of which begins when the one before ends.
+    """Returns one trajectory made of trajectories each of which begins when the one before ends.
 
     Where a state jumps, both nodes are there, at the same time, with an interval between them whose xi_mid is the
     velocity before. A whole of several steps or jumps has no h and no scheme, like a reference motion.
@@ -135,7 +135,8 @@ def arcs(
 
     Each goes by steps h and ends with a shorter one, at whose end the event's function is zero to round-off, or at
     t_end. What happens there (an impact, other friction, another constraint) is the event's `then`; the first of
-    several events counts. `join` makes one trajectory of the arcs of one system.
+    several events counts. `join` makes one trajectory of the arcs of one system. The system, q, xi or v, h and scheme
+    are as in `simulate`; after `most` events it gives up.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> ball = dh.from_velocities(lambda q, v: 0.5 * v @ v - 9.81 * q[0], lambda q: jnp.eye(1), 1)
