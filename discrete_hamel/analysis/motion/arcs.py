@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
+from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel.analysis.motion.events import zeros_between
 from discrete_hamel.analysis.motion.node_states import nodes_of, remembers
@@ -18,7 +18,7 @@ from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import run, traced
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.storage.record import Memory
-from discrete_hamel.runs.trajectory import Trajectory, times
+from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme
 
 FIRST_LOOK, LONGEST_LOOK = 64, 4096  # steps that are simulated before events are looked for, then twice as many
@@ -38,7 +38,7 @@ class Event:
     slips, a constraint is lost); None ends the run. `sense` +1 means zeros on the way up, -1 down, 0 both.
     """
 
-    function: Callable[[Array, Array], Any]
+    function: Callable[[Array, Array], Scalar]
     then: Callable | None = None
     sense: int = 0
 
@@ -171,9 +171,9 @@ def arcs(
 
 def _arc(
     system: System,
-    q: Any,
-    xi: Any,
-    v: Any,
+    q: Coordinates,
+    xi: Quasivelocities | None,
+    v: Velocities | None,
     h: float,
     t: float,
     t_end: float,
@@ -249,13 +249,14 @@ def _cut(run: Trajectory, step: int, length: float) -> Trajectory:
 
 def _equal(one: System, other: System) -> bool:
     leaves, others = jax.tree.leaves(one), jax.tree.leaves(other)
-    kinds: list[Any] = [jax.tree.structure(one), jax.tree.structure(other)]
+    kinds: list[object] = [jax.tree.structure(one), jax.tree.structure(other)]
     return kinds[0] == kinds[1] and all(np.array_equal(a, b) for a, b in zip(leaves, others, strict=True))
 
 
-def _stacked(first: Any, second: Any) -> Any:
+def _stacked(first: ArrayLike, second: ArrayLike) -> Any:
     known = not isinstance(first, jax.Array) and not isinstance(second, jax.Array)
-    return np.concatenate([np.asarray(first), np.asarray(second)]) if known else jnp.concatenate([first, second])
+    xp: Any = np if known else jnp
+    return xp.concatenate([xp.asarray(first), xp.asarray(second)])
 
 
 def _longer(before: Trajectory, more: Trajectory) -> Trajectory:
@@ -269,7 +270,7 @@ def _longer(before: Trajectory, more: Trajectory) -> Trajectory:
     return more.replace(t=t, **names, xi_mid=_stacked(before.xi_mid, more.xi_mid), report=_reports(before, more))
 
 
-def _reports(before: Trajectory, after: Trajectory, between: int = 0) -> Any:
+def _reports(before: Trajectory, after: Trajectory, between: int = 0) -> RunReport | None:
     """Their reports as one, with so many intervals between them in which nothing was solved."""
     if before.report is None or after.report is None:
         return None
