@@ -15,7 +15,7 @@ from discrete_hamel.analysis.motion.events import zeros_between
 from discrete_hamel.analysis.motion.node_states import nodes_of, remembers
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.loop import run, traced
+from discrete_hamel.runs.loop import run, trace
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.storage.record import Memory
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
@@ -67,7 +67,7 @@ def prolong(trajectory: Trajectory, steps: int, *, progress: bool = True) -> Tra
         raise InputError(f"steps = {steps} is not a multiple of save_every = {every}, of which the trajectory is.")
     parts = before.system, before.scheme, before.final, before.xi[-1], jnp.asarray(before.h)
     if checks.traced(parts, before.q):
-        more = traced(*parts, steps // every, every, before.report.path == "compiled")
+        more = trace(*parts, steps // every, every, before.report.path == "compiled")
     else:
         if not (np.all(before.report.converged) and np.array_equal(before.final.q, before.q[-1])):
             raise InputError("the trajectory did not come to its end (a failure, or an interruption): nothing goes on.")
