@@ -253,7 +253,7 @@ def _equal(one: System, other: System) -> bool:
     return kinds[0] == kinds[1] and all(np.array_equal(a, b) for a, b in zip(leaves, others, strict=True))
 
 
-def _stacked(first: ArrayLike, second: ArrayLike) -> Any:
+def _stack(first: ArrayLike, second: ArrayLike) -> Any:
     known = not isinstance(first, jax.Array) and not isinstance(second, jax.Array)
     xp: Any = np if known else jnp
     return xp.concatenate([xp.asarray(first), xp.asarray(second)])
@@ -265,9 +265,9 @@ def _longer(before: Trajectory, more: Trajectory) -> Trajectory:
     if before.scheme.time(before.final) is None:
         t = before.t[0] + times(more.h, before.save_every, 0, intervals + 1)
     else:
-        t = _stacked(before.t, more.t[1:] + (before.t[-1] - before.scheme.time(before.final)))
-    names = {name: _stacked(getattr(before, name), getattr(more, name)[1:]) for name in ("q", "p", "xi")}
-    return more.replace(t=t, **names, xi_mid=_stacked(before.xi_mid, more.xi_mid), report=_reports(before, more))
+        t = _stack(before.t, more.t[1:] + (before.t[-1] - before.scheme.time(before.final)))
+    names = {name: _stack(getattr(before, name), getattr(more, name)[1:]) for name in ("q", "p", "xi")}
+    return more.replace(t=t, **names, xi_mid=_stack(before.xi_mid, more.xi_mid), report=_reports(before, more))
 
 
 def _reports(before: Trajectory, after: Trajectory, between: int = 0) -> RunReport | None:
@@ -277,8 +277,8 @@ def _reports(before: Trajectory, after: Trajectory, between: int = 0) -> RunRepo
     fills = {"converged": True, "iterations": 0, "residual": 0.0}
     return after.report.replace(
         **{
-            name: _stacked(
-                _stacked(getattr(before.report, name), np.full(between, fill))
+            name: _stack(
+                _stack(getattr(before.report, name), np.full(between, fill))
                 if between
                 else getattr(before.report, name),
                 getattr(after.report, name),
@@ -292,7 +292,7 @@ def _together(before: Trajectory, after: Trajectory) -> Trajectory:
     """Two runs as one: a run in one piece, where that is what they are, else without a scheme."""
     jumps = not (np.array_equal(before.q[-1], after.q[0]) and np.allclose(before.xi[-1], after.xi[0], 0, 1e-12))
     first = 0 if jumps else 1
-    names = {name: _stacked(getattr(before, name), getattr(after, name)[first:]) for name in ("t", "q", "p", "xi")}
+    names = {name: _stack(getattr(before, name), getattr(after, name)[first:]) for name in ("t", "q", "p", "xi")}
     middles = before.xi_mid, after.xi_mid
     if any(middle is None for middle in middles):
         xi_mid = None
