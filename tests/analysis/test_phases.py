@@ -10,14 +10,17 @@ import discrete_hamel as dh
 TWO = (1.3, 2.1)  # rates of two springs
 
 
-def sliding():
+def springs():
     """Two springs on a cart that slides: closed in all."""
 
     def L(q, v):
         return 0.5 * v @ v - 0.5 * (TWO[0] ** 2 * q[0] ** 2 + TWO[1] ** 2 * q[1] ** 2)
 
-    whole = dh.from_velocities(L, lambda q: jnp.eye(3), 3, coordinates=("a", "b", "x"))
-    return dh.reduce(whole, ["x"], q=[0.0, 0.0, 0.0])
+    return dh.from_velocities(L, lambda q: jnp.eye(3), 3, coordinates=("a", "b", "x"))
+
+
+def sliding():
+    return dh.reduce(springs(), ["x"], q=[0.0, 0.0, 0.0])
 
 
 def test_multipliers_and_shift_in_closed_form():
@@ -79,3 +82,31 @@ def test_returns():
     assert abs(dh.rotation_number(angle) - 1 / (2 * np.pi)) < 1e-9
     with pytest.raises(ValueError, match="three returns"):
         dh.rotation_number([0.0, 1.0])
+
+
+def test_returns_in_closed_form():
+    """The midpoint rule turns a spring by 2 arctan(rate h/2): the return of one, when the other passes through zero."""
+
+    def turned(rate, h):
+        return 2 * np.arctan(rate * h / 2)
+
+    def phase(q, xi):
+        return np.arctan2(rates[1] * q[..., 1], xi[..., 1])
+
+    system, h, rates = springs(), 0.1, np.array(TWO)
+    start = [0.0, 0.2, 0.0], [0.5, -0.3, 0.7]
+    whole = int(2 * np.pi / turned(rates[0], h))
+    rest = 2 / rates[0] * np.tan((2 * np.pi - whole * turned(rates[0], h)) / 2)  # of a step, which makes the turn full
+    q, xi, t = dh.return_map(system, lambda q, xi: q[0], h=h)(*start)
+    assert abs(t - (whole * h + rest)) < 1e-11
+    assert np.allclose([q[0], xi[0]], [0, 0.5], atol=1e-11)
+    known = phase(*map(np.array, start)) + whole * turned(rates[1], h) + turned(rates[1], rest)
+    assert abs(np.exp(1j * phase(q, xi)) - np.exp(1j * known)) < 1e-11
+    assert abs(q[2] - 0.7 * t) < 1e-11
+
+    points = dh.section(system, *start, lambda q, xi: q[0], h=h, count=150)
+    number = dh.rotation_number(
+        np.unwrap(phase(points.q, points.xi) - 3 * np.pi * np.arange(150)) + 3 * np.pi * np.arange(150)
+    )
+    assert abs(number - turned(rates[1], h) / turned(rates[0], h)) < 1e-7
+    assert abs(number - rates[1] / rates[0]) > 1e-3  # of the motion itself

@@ -71,7 +71,8 @@ def test_chaplygins_sphere_has_a_term_beyond_the_magnetic_one():
         assert np.max(np.abs(magnetic + magnetic.T)) < 1e-12 < np.max(np.abs(magnetic))
         assert np.max(np.abs(beyond - np.asarray(known))) < 1e-11
         assert (np.max(np.abs(beyond)) < 1e-11) == vanishes
-    dh.on_shapes(reduced, lambda r, c: c[None], params=jnp.asarray(0.36))  # C about the vertical is constant
+    for c in (0.36, 0.0):  # C about the vertical is constant
+        dh.on_shapes(reduced, lambda r, c: c[None], params=jnp.asarray(c))
     with pytest.raises(ValueError, match="does not solve the momentum equation"):
         dh.on_shapes(reduced, lambda r: jnp.cos(r[:1]))
 

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError, RunFailed
-from discrete_hamel._support.inputs import floats
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.singular_states import left_chart
 from discrete_hamel.mechanics.system import System
@@ -17,14 +17,14 @@ from discrete_hamel.runs.trajectory import Trajectory
 
 
 @jax.jit
-def _rate(system: System, y: Array, coordinates: Array) -> Array:
-    # `coordinates` only carries the length N in its shape.
+def rate(system: System, y: Array, coordinates: Array) -> Array:
+    """y' of y = (q, xi^D); `coordinates` only carries the length N in its shape."""
     q, free = jnp.split(y, [len(coordinates)])
     velocity, acceleration = hamel.vector_field(system, q, free)
     return jnp.concatenate([velocity, acceleration[: system.rank]])
 
 
-@jax.jit
+@interpret
 def _nodes(system: System, q: Array, free: Array) -> tuple[Array, Array]:
     def node(q: Array, free: Array) -> tuple[Array, Array]:
         return hamel.balance(system, q, free)[0], hamel.full(system, q, free)
@@ -45,7 +45,7 @@ def reference(
     (2, 3)
     """
     system, q, xi = checks.initial_data(system, q, xi, v)
-    times = np.atleast_1d(np.asarray(floats("t", t)))
+    times = np.atleast_1d(np.asarray(t, float))
     if np.ndim(t) == 0:
         times = np.concatenate([[0.0], times])
     steps = np.diff(times)
@@ -62,7 +62,7 @@ def reference(
     wanted = times[times != 0]
     if len(wanted):
         solution = solve_ivp(
-            lambda _, y: np.asarray(_rate(system, y, size)),
+            lambda _, y: np.asarray(rate(system, y, size)),
             (0.0, wanted[-1]),
             y0,
             method="DOP853",

@@ -1,5 +1,6 @@
 """The coefficients of the reduced equations in closed form, [QS] (2.16), (4.5)-(4.11), and the equations themselves."""
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -8,6 +9,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import hamel
 
 
@@ -56,7 +58,7 @@ class Coefficients(NamedTuple):
         return -spin - jnp.einsum("xyz,y,z->x", self.K3, v, v) - jnp.einsum("cxy,c,y->x", bent, p, v)
 
 
-@jax.jit
+@partial(interpret, often=OFTEN)
 def coefficients(reduced: ReducedSystem, r: ArrayLike) -> Coefficients:
     """Returns the coefficients of [QS] (4.9), (4.10) at r, of a system that `reduce` made: `reduced`, with l = K - U.
 

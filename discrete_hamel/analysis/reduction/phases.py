@@ -16,6 +16,7 @@ from discrete_hamel.analysis.motion.events import section
 from discrete_hamel.analysis.motion.partial_steps import Function
 from discrete_hamel.analysis.reduction.reconstruction import body_velocity
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -134,7 +135,7 @@ def _flow(reduced: ReducedSystem, x: np.ndarray, time: float) -> tuple[np.ndarra
     return y[:d], y[d : d + d * d].reshape(d, d), y[d + d * d :].reshape(n, n)
 
 
-@jax.jit
+@partial(interpret, often=OFTEN)
 def _field(reduced: ReducedSystem, x: Array) -> Array:
     s = reduced.shapes_count
     velocity, acceleration = hamel.vector_field(reduced, x[:s], x[s:])

@@ -11,7 +11,9 @@ from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.analysis.motion import reference
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.trajectory import Trajectory
@@ -45,7 +47,7 @@ def shape_of(
     return np.asarray(place), np.asarray(_down(reduced, place, g, q, xi)), np.asarray(g)
 
 
-@jax.jit
+@interpret
 def _meet(reduced: ReducedSystem, q: Array, r: Array) -> tuple[Array, Array, Array]:
     """Gauss' and Newton's iteration for (r, g), with steps on the group no longer than half a turn's sixth."""
     s = reduced.shapes_count
@@ -66,7 +68,7 @@ def _meet(reduced: ReducedSystem, q: Array, r: Array) -> tuple[Array, Array, Arr
     return r, g, off
 
 
-@jax.jit
+@interpret
 def _down(reduced: ReducedSystem, r: Array, g: Array, q: Array, xi: Array) -> Array:
     velocity = jnp.linalg.solve(g[:-1, :-1], reduced.system.frame(q) @ xi)
     rates = jnp.linalg.lstsq(reduced.tangent(r), velocity)[0]
@@ -114,12 +116,12 @@ def reconstruct(
     return np.asarray(_points(reduced, jnp.asarray(trajectory.q), jnp.asarray(found)))
 
 
-@jax.jit
+@interpret
 def _points(reduced: ReducedSystem, r: Array, g: Array) -> Array:
     return jax.vmap(lambda r, g: (g @ jnp.append(reduced.section(r), 1.0))[:-1])(r, g)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(interpret, static=1, often=OFTEN)
 def _along_steps(
     retraction: Callable | None, reduced: ReducedSystem, r: Array, mids: Array, h: Array, first: Array
 ) -> Array:
@@ -135,11 +137,17 @@ def _along_steps(
 
 
 def _along_reference(reduced: ReducedSystem, run: Trajectory, first: Array) -> np.ndarray:
-    s, m, n = reduced.shapes_count, reduced.rank, first.shape[0]
-    t = np.asarray(run.t)
-    y0 = np.concatenate([run.q[0], run.xi[0, :m], np.ravel(first)])
+    s, n = reduced.shapes_count, first.shape[0]
+    d, t = s + reduced.rank, np.asarray(run.t)
+    y0 = np.concatenate([run.q[0], run.xi[0, : reduced.rank], np.ravel(first)])
+
+    def rate(_: float, y: np.ndarray) -> np.ndarray:
+        return np.concatenate(
+            [reference.rate(reduced, y[:d], y[:s]), _turn(reduced, y[:s], y[s:d], y[d:].reshape(n, n))]
+        )
+
     found = solve_ivp(
-        lambda _, y: np.asarray(_rate(reduced, y[:s], y[s : s + m], y[s + m :].reshape(n, n))),
+        rate,
         (t[0], t[-1]),
         y0,
         "DOP853",
@@ -149,11 +157,9 @@ def _along_reference(reduced: ReducedSystem, run: Trajectory, first: Array) -> n
     )
     if not found.success:
         raise InputError(f"the reduced motion could not be followed: {found.message}")
-    return found.y[s + m :].T.reshape(-1, n, n)
+    return found.y[d:].T.reshape(-1, n, n)
 
 
 @jax.jit
-def _rate(reduced: ReducedSystem, r: Array, xi: Array, g: Array) -> Array:
-    velocity, acceleration = hamel.vector_field(reduced, r, xi)
-    turn = g @ jnp.einsum("a,aij->ij", body_velocity(reduced, r, xi), reduced.actions)
-    return jnp.concatenate([velocity, acceleration[: reduced.rank], turn.ravel()])
+def _turn(reduced: ReducedSystem, r: Array, xi: Array, g: Array) -> Array:
+    return (g @ jnp.einsum("a,aij->ij", body_velocity(reduced, r, xi), reduced.actions)).ravel()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.linalg
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates
@@ -12,6 +13,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -65,6 +67,7 @@ class ReducedSystem(System):
         vertical = jnp.einsum("aij,j->ia", self.actions, jnp.append(point, 1.0))[:-1]
         return jnp.concatenate([jnp.asarray(jax.jacfwd(self.section)(r)), vertical], axis=1)
 
+    @jax.jit  # traced once, wherever it is used
     def upstairs(self, r: Array) -> Array:
         """B, n x (s + k), with Psi B = T: the quasi-velocities of the whole system."""
         psi, m = self.system.frame(self.section(r)), self.system.rank
@@ -105,6 +108,7 @@ class ReducedSystem(System):
             kept = kept - slope.T @ jnp.linalg.solve(slope @ slope.T, slope @ kept)
         return jnp.concatenate([vertical @ kept, self.other], axis=1)
 
+    @jax.jit
     def transition(self, r: Array) -> Array:
         """(r', xi) of (r', Omega): xi = e Omega - A r'.   [QS] (2.12)"""
         s = self.shapes_count
@@ -234,10 +238,11 @@ def _generators(system: System, group: Symmetries, q: Coordinates | None) -> tup
 
 def _affine(moves: dict[str, Callable], q: Array) -> np.ndarray:
     """The matrices E_A of the generators on (q, 1)."""
-    n, zero = len(q), jnp.zeros_like(q)
+    n = len(q)
     found = np.zeros((len(moves), n + 1, n + 1))
-    for e, move in zip(found, moves.values(), strict=True):
-        e[:n, :n], e[:n, n] = jax.jacfwd(move)(zero), move(zero)
+    affine = interpret(lambda zero: [(jax.jacfwd(move)(zero), move(zero)) for move in moves.values()])
+    for e, (slope, value) in zip(found, affine(jnp.zeros_like(q)), strict=True):
+        e[:n, :n], e[:n, n] = slope, value
     return found
 
 
@@ -246,7 +251,8 @@ def _of_coordinates(
 ) -> tuple[Callable, Array, tuple]:
     """The section on which all coordinates but those that no symmetry moves are as in q."""
     points = np.asarray(q) + np.random.default_rng(0).normal(size=(4, len(q)))
-    moved = np.max([np.abs(np.asarray(move(jnp.asarray(p)))) for move in moves.values() for p in points], axis=0)
+    velocities = interpret(lambda q: jnp.stack([move(q) for move in moves.values()]))
+    moved = np.max([np.abs(velocities(p)) for p in points], axis=(0, 1))
     still = np.flatnonzero(moved < CUT)
     if not len(still):
         raise InputError(
@@ -278,14 +284,14 @@ def _choose_bases(draft: ReducedSystem, point: Array) -> ReducedSystem:
     """With bases of S and U about the start, or a sentence on the hypothesis that fails there."""
     system, r, s, k = draft.system, draft.start, len(draft.names), len(draft.actions)
     name = type(system).__name__
-    psi, tangent = np.asarray(system.frame(point)), np.asarray(draft.tangent(r))
+    psi, tangent, slip = _at_start(draft)
     if np.linalg.svd(tangent, compute_uv=False)[-1] < CUT * np.max(np.abs(tangent)):
         raise InputError(
             f"at r = {np.asarray(r).tolist()} the group moves {name} along the section, or some of it moves nothing: "
             "the action has to be free there, and the section across its orbits. Take another section, r, or fewer "
             "symmetries."
         )
-    if np.max(np.abs(np.asarray(system.slip(point))), initial=0.0) > 0:
+    if np.max(np.abs(slip), initial=0.0) > 0:
         raise InputError(f"reduce is for constraints without slip; {name} has one (slip(q) is not zero).")
     sizes = np.linalg.svd(psi, compute_uv=False)
     idle = psi.shape[1] - int(np.sum(sizes > CUT * sizes[0]))
@@ -314,22 +320,33 @@ def _choose_bases(draft: ReducedSystem, point: Array) -> ReducedSystem:
     return ready
 
 
+@interpret
+def _at_start(draft: ReducedSystem) -> tuple[Array, Array, Array]:
+    """Psi, T and the slip at sigma(r)."""
+    point = draft.section(draft.start)
+    return draft.system.frame(point), draft.tangent(draft.start), draft.system.slip(point)
+
+
+@interpret
+def _facts(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
+    """The fields of D, and l at (xi, b(q))."""
+    return system.frame(q)[:, : system.rank], system.lagrangian(q, hamel.full(system, q, xi))
+
+
 def _require_invariance(reduced: ReducedSystem, point: Array) -> None:
     """l and D are the same at sigma(r) and at a moved point."""
     system = reduced.system
     rng = np.random.default_rng(1)
     amount = 0.3 * rng.normal(size=len(reduced.actions))
-    g = np.asarray(jax.scipy.linalg.expm(jnp.einsum("a,aij->ij", amount, reduced.actions)))
-    there = jnp.asarray((g @ np.append(np.asarray(point), 1.0))[:-1])
-    free = jnp.asarray(rng.normal(size=system.rank))
-    velocity = system.frame(point)[:, : system.rank] @ free
-    fields = np.asarray(system.frame(there))[:, : system.rank]
-    moved = g[:-1, :-1] @ np.asarray(velocity)
+    g = scipy.linalg.expm(np.einsum("a,aij->ij", amount, np.asarray(reduced.actions)))
+    there = (g @ np.append(np.asarray(point), 1.0))[:-1]
+    free = rng.normal(size=system.rank)
+    along, here = _facts(system, point, free)
+    moved = g[:-1, :-1] @ along @ free
+    fields = _facts(system, there, free)[0]
     xi, *_ = np.linalg.lstsq(fields, moved)
     off = np.max(np.abs(fields @ xi - moved)) / np.max(np.abs(moved))
-    here, other = (
-        float(system.lagrangian(q, hamel.full(system, q, x))) for q, x in ((point, free), (there, jnp.asarray(xi)))
-    )
+    other = _facts(system, there, xi)[1]
     for what, change in (
         ("the constraint distribution D", off),
         ("the Lagrangian", abs(other - here) / max(abs(here), 1e-12)),

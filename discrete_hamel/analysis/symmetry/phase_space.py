@@ -121,8 +121,8 @@ def _exponential(matrix: Array) -> Array:
 def require_affine(system: System, symmetries: Symmetries, q: Array) -> None:
     """A sentence for generators that `action` cannot take."""
     for name, generator in generators(system, static_generators(system, symmetries)).items():
-        origin = np.asarray(jax.jacfwd(generator)(jnp.zeros_like(q)))
-        here = np.asarray(jax.jacfwd(generator)(q + jnp.linspace(0.1, 0.7, len(q))))
+        slope = interpret(jax.jacfwd(generator))
+        origin, here = slope(jnp.zeros_like(q)), slope(q + jnp.linspace(0.1, 0.7, len(q)))
         if not np.allclose(origin, here, rtol=1e-9, atol=1e-9):
             raise InputError(
                 f"the symmetry {name!r} of {type(system).__name__} is not affine in its coordinates, so a finite step "
