@@ -28,6 +28,8 @@ NAMES = [
     "nonlinear_constraints",
     "bodies_and_principles",
     "testing_your_own_system",
+    "groups",
+    "reduction_and_phases",
     "optimal_control",
 ]
 
@@ -267,6 +269,31 @@ def test_discrete_principle():
     assert powers["Hamel (5.8)"] == pytest.approx([3, 0, 2], abs=0.1)
     assert powers["one term more"] == pytest.approx([5, 2, 4], abs=0.1)
     assert powers["derived"] == pytest.approx([0, 2, 0], abs=0.1)
+
+
+@pytest.mark.slow
+def test_groups():
+    names = executed("groups")
+    assert names["order"] == pytest.approx(2, abs=0.2)
+    assert names["stays"] < 1e-13 < 1e-6 < min(names["averaged"])
+    for name, (off, energy, momentum) in names["table"].items():
+        assert off < 1e-12
+        kept = momentum if "derived" in name else energy
+        assert kept < exact(names["runs"][name])
+        assert name == "linear averaging" or max(energy, momentum) > 1e-4
+    assert np.ptp(names["turning"].energy) < exact(names["turning"])
+
+
+@pytest.mark.slow
+def test_reduction_and_phases():
+    names = executed("reduction_and_phases")
+    assert names["apart"] < 1e-13
+    assert names["back"] < 3 * names["direct"] < 0.01
+    assert names["closed"] < 1e-3 < names["gone"]
+    assert names["orbit"].off < 1e-10
+    angle = names["orbit"].angles[0] / (2 * np.pi)
+    turned = abs(names["number"]) % 1
+    assert min(abs(turned - angle), abs(1 - turned - angle)) < (names["orbit"].period / 200) ** 2
 
 
 @pytest.mark.slow
