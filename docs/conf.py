@@ -29,6 +29,7 @@ html_css_files = ["site.css"]
 html_js_files = ["film.js", "sleigh.js"]
 html_theme_options = {"navigation_with_keys": True}
 html_show_copyright = False
+html_use_index = False  # it would be empty: the reference is the index
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 pygments_dark_style = "github-dark"

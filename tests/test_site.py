@@ -1,7 +1,10 @@
 """The site: every public name has a whole entry, and what docstrings write comes out typeset. `make docs` builds it."""
 
+import doctest
 import inspect
+import re
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -48,13 +51,35 @@ def test_every_public_name_has_an_entry_with_what_it_says(name, pages):
     entry = page.partition(f"## dh.{name}\n")[2].partition("\n## ")[0]
     thing = getattr(dh, name)
     assert len(entry) > 60
-    if ">>>" in (inspect.getdoc(thing) or ""):
-        assert "highlight-pycon" in entry
+    assert "highlight-pycon" in entry, f"dh.{name} has no example: in its docstring, or in docs/site/examples.txt"
     if inspect.isfunction(thing):
         shown = entry.replace("<code>*", "<code>").replace("<code>*", "<code>")
         assert all(f"<code>{p}" in shown for p in inspect.signature(thing).parameters)
         assert "Returns</span>" in entry
     assert "See also" in entry
+
+
+@pytest.mark.parametrize("name", reference.EXAMPLES)
+def test_the_examples_of_the_reference_run(name):
+    """Those that stand beside the docstrings; pytest runs the docstrings' own."""
+    test = doctest.DocTestParser().get_doctest(reference.EXAMPLES[name], {}, name, "docs/site/examples.txt", 0)
+    said: list[str] = []
+    assert not doctest.DocTestRunner().run(test, out=said.append).failed, "".join(said)
+
+
+def test_entries_are_called_what_a_reader_writes(pages):
+    called = [name for text in pages.values() for name in re.findall(r"^## dh\.([\w.]+)$", text, re.MULTILINE)]
+    assert {"simulate", "animate.film", "plots.path", "mechanisms.Body"} <= set(called)
+    for name in called:
+        attrgetter(name)(dh)
+
+
+def test_an_example_stands_in_one_place():
+    for name in reference.EXAMPLES:
+        thing = dh
+        for part in name.removeprefix("dh.").split("."):
+            thing = getattr(thing, part)
+        assert ">>>" not in (inspect.getdoc(thing) or ""), f"{name} has one in its docstring"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -115,6 +115,14 @@ def optimal_path(system: System, q: Coordinates, *, u: ArrayLike, h: Scalar, goa
 
     For cost |u|^2 these are sub-Riemannian geodesics: optimal motions under the constraint, which "should not be
     confused with nonholonomic mechanical systems" ([ND] 9).
+
+    >>> import jax.numpy as jnp
+    >>> import discrete_hamel as dh
+    >>> particle = dh.systems.HeisenbergParticle()
+    >>> path = dh.optimal_path(particle, [0.0, 0, 0], u=jnp.ones((16, 2)), h=1 / 16,
+    ...                        goal=lambda q: q - jnp.array([0.0, 0.0, 1.0]), cost=lambda q, u: u @ u)
+    >>> round(float(path.cost), 4)     # 2 pi, a circle in the plane, by 16 steps
+    6.3652
     """
     u, h = _inputs(u), checks.step_size(h)
     q = checks.vector("q", q)

@@ -19,6 +19,10 @@ import discrete_hamel as dh
 ROOT = Path(__file__).parents[2]
 PARTS = ("mechanisms", "groups", "fields", "schemes", "analysis", "testing", "plots", "animate")  # modules of their own
 WRONG = [name for names in dh.THEMES["what can go wrong"].values() for name in names]
+SHOWN = (Path(__file__).parent / "examples.txt").read_text(encoding="utf-8")
+EXAMPLES = dict(  # of what has none in its docstring, by name; tests/test_site.py runs them
+    re.findall(r"^# (\S+)\n(.*?)(?=^# |\Z)", SHOWN, re.DOTALL | re.MULTILINE)
+)
 DEEP = 4  # calls that are followed to find what a function raises
 Links = Mapping[str, str]
 Pages = dict[str, tuple[str, list[str], types.ModuleType]]
@@ -49,18 +53,22 @@ def links(found: Pages) -> dict[str, str]:
     }
 
 
+def public(owner: types.ModuleType) -> str:
+    """What a reader writes for a module, whatever the name of its folder: dh, dh.animate."""
+    return next((f"dh.{name}" for name in dh.MODULES if getattr(dh, name) is owner), "dh")
+
+
 def anchor(owner: types.ModuleType, name: str) -> str:
     """The place of an entry on its page."""
     kind = "-class" if inspect.isclass(getattr(owner, name)) else ""  # Mechanism and mechanism are two entries
-    whole = f"{'dh' if owner is dh else owner.__name__.rpartition('.')[2]}-{name}{kind}"
+    whole = f"{public(owner).removeprefix('dh.')}-{name}{kind}"
     return whole.lower().replace("_", "-").strip("-")  # as Sphinx writes it
 
 
 def entry(owner: types.ModuleType, name: str, addresses: Links, used: Mapping[str, Sequence[str]]) -> str:
     """A heading, the signature, the docstring; arguments, what is returned and raised, and where to look further."""
     thing = getattr(owner, name)
-    prefix = "dh" if owner is dh else f"dh.{owner.__name__.rpartition('.')[2]}"
-    called = f"{prefix}.{name}"
+    called = f"{public(owner)}.{name}"
     parts = [f"({anchor(owner, name)})=\n## {called}\n"]
     if callable(thing) and not _error(thing):
         parts.append(raw(highlighted(f"{called}{signature(thing)}", "python")))
@@ -75,8 +83,23 @@ def entry(owner: types.ModuleType, name: str, addresses: Links, used: Mapping[st
         ]
         if rows:
             parts.append(raw(f'<p class="part">Members</p><dl class="members">{"".join(rows)}</dl>'))
+    if shown := EXAMPLES.get(called):
+        parts.append(raw(highlighted(shown.strip(), "pycon")))
+    elif (maker := made_by(owner, name)) and ">>>" not in (inspect.getdoc(thing) or ""):
+        parts.append(f"Example: see [`dh.{maker}`]({addresses[maker].replace('.html', '.md')}), which returns it.\n")
     parts.append(see_also(owner, name, addresses, used))
     return "\n".join(parts)
+
+
+def made_by(owner: types.ModuleType, name: str) -> str:
+    """The function with an example that returns this class, or "": where a result is shown."""
+    for maker in [*dh.__all__, *(f"{public(owner).removeprefix('dh.')}.{n}" for n in getattr(owner, "__all__", ()))]:
+        thing = getattr(owner if "." in maker else dh, maker.rpartition(".")[2])
+        if inspect.isfunction(thing) and ">>>" in (inspect.getdoc(thing) or ""):
+            given = inspect.signature(thing).return_annotation
+            if re.search(rf"\b{name}\b", given if isinstance(given, str) else inspect.formatannotation(given)):
+                return maker
+    return ""
 
 
 # --- what an entry says of a call ---

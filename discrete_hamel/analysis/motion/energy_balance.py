@@ -60,6 +60,13 @@ def moving_energy(system: System, q: ArrayLike, xi: ArrayLike, field: Callable |
     Its rate is that of E with the reactions gone: -eta[l] + <f, xi - eta>, where eta[l] is the change of l along the
     lifted field. So it is constant without forces if the field is a symmetry of l: a table's rotation, a belt's motion.
     `field`, q to an N-vector, is such a generator (`system.symmetries()` has them); its eta^U must be b.
+
+    >>> import discrete_hamel as dh
+    >>> table = dh.systems.BallOnTurntable()
+    >>> traj = dh.simulate(table, table.sample()["q"], [0.0, 2.0, 4.0], h=0.01, steps=300)
+    >>> moving = [float(dh.moving_energy(table, q, xi, table.with_the_table)) for q, xi in zip(traj.q, traj.xi)]
+    >>> max(moving) - min(moving) < 1e-12, float(traj.energy.max() - traj.energy.min()) > 1e-3
+    (True, True)
     """
     q = jnp.asarray(q, float)
     system = system.at(q)
@@ -81,6 +88,13 @@ def work(trajectory: Trajectory) -> Supplied:
     and closes with the energy to O(h^2), or exactly where the scheme's energy does (EnergyExact, constant
     coefficients). For others, runs that save only some nodes, and references it is the integral of the spline of degree
     five through the power at the nodes, of order six.
+
+    >>> import jax.numpy as jnp
+    >>> import discrete_hamel as dh
+    >>> pushed = dh.forced(dh.systems.ChaplyginSleigh(offset=0.0), lambda q, xi: jnp.array([0.0, 0.5, 0.0]))
+    >>> traj = dh.simulate(pushed, [0.0, 0, 0], [0.0, 0.0], h=0.1, steps=20)
+    >>> round(float(dh.work(traj).forces[-1]), 12), round(float(traj.energy[-1]), 12)
+    (0.5, 0.5)
     """
     scheme = trajectory.scheme
     inside = scheme is not None and trajectory.save_every == 1 and scheme.order in (1, 2)

@@ -54,6 +54,14 @@ def magnetic(system: System, form: Callable, *, params: PyTree = None) -> System
     work.
 
     d/dt dL/dqdot - dL/dq = M qdot + lambda_a A^a,   f_j = Psi^a_j M_ab Psi^b_i xi^i     [MD] (2.2), (3.1)
+
+    >>> import jax.numpy as jnp
+    >>> import discrete_hamel as dh
+    >>> plane = dh.from_velocities(lambda q, v: 0.5 * v @ v, lambda q: jnp.eye(2), rank=2)
+    >>> turning = dh.magnetic(plane, lambda q, B: jnp.array([[0.0, B], [-B, 0.0]]), params=2.0)
+    >>> traj = dh.simulate(turning, [0.0, 0], [1.0, 0], h=0.01, steps=1000)
+    >>> round(float(abs(traj.q).max()), 3)     # a circle of radius v / B
+    1.0
     """
     return Forced(system, _gyroscopic, form, params)
 
