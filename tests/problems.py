@@ -4,7 +4,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from hypothesis import strategies as st
 
 import discrete_hamel as dh
 
@@ -115,3 +118,33 @@ TOP = Problem(
 )
 
 PROBLEMS = (SLEIGH, DISK, PENDULUM, BODY, TOP)
+
+
+def spinning(n: int) -> dh.System:
+    """A free motion in a frame that is a product of rotations of R^n by t = q[0]: its inverse, which its bracket takes,
+    needs other pivots as it turns."""
+
+    def frame(q: Any) -> jax.Array:
+        turned = jnp.eye(n)
+        for i in range(n - 1):
+            c, s = jnp.cos((i + 1) * q[0]), jnp.sin((i + 1) * q[0])
+            plane = jnp.eye(n).at[i, i].set(c).at[i + 1, i + 1].set(c).at[i, i + 1].set(-s).at[i + 1, i].set(s)
+            turned = turned @ plane
+        return jnp.zeros((n + 1, n + 1)).at[0, 0].set(1.0).at[1:, 1:].set(turned)
+
+    def lagrangian(q: Any, xi: Any) -> jax.Array:
+        v = frame(q) @ xi
+        return 0.5 * v @ v - 0.1 * jnp.cos(q[1])
+
+    return dh.from_quasivelocities(lagrangian, frame, rank=3)
+
+
+SIZES = st.floats(0.4, 2.5)
+DISKS = st.builds(
+    lambda m, r, a, k, g: dh.systems.RollingDisk(m, r, a * m * r**2, k * a * m * r**2, g),
+    SIZES,
+    SIZES,
+    st.floats(0.2, 0.6),
+    st.floats(0.8, 2.0),  # 2 for a thin disk; no mass allows more
+    st.floats(1.0, 10.0),
+)

@@ -27,6 +27,23 @@ def plane_symmetries(coordinates: tuple[str, ...]) -> dict[str, Callable[[Array]
     }
 
 
+class DrivenInPlane(System):
+    """What vehicles share whose joints are given functions of time: one velocity v is free, and t' = 1 is a slip."""
+
+    rank = 1
+    coordinates = ("theta", "x", "y", "t")
+    velocities = ("v", "sideways", "across v", "t'")
+    units = SI
+    clock = 3
+
+    def slip(self, q: Array) -> Array:
+        return jnp.array([0.0, 0.0, 1.0])
+
+    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
+        """Generators, q to qdot."""
+        return plane_symmetries(self.coordinates)
+
+
 class ThreeWheelCart(System):
     """A cart with two rear wheels on one axle and a steered front wheel that turns freely about its vertical axis.
 

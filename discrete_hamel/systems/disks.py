@@ -12,7 +12,13 @@ from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
-from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body, standing
+from discrete_hamel.systems.rolling import (
+    Rolling,
+    axisymmetric_moments,
+    spin_of_the_body,
+    standing,
+    symmetries_in_angles,
+)
 from discrete_hamel.systems.rolling_bodies import support_of_disk
 
 
@@ -164,12 +170,7 @@ class RollingDisk(Natural):
 
     def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
-        return {
-            "own rotation": lambda q: jnp.zeros(5).at[2].set(1.0),
-            "translation along x": lambda q: jnp.zeros(5).at[3].set(1.0),
-            "translation along y": lambda q: jnp.zeros(5).at[4].set(1.0),
-            "rotation about the vertical": lambda q: jnp.zeros(5).at[1].set(1.0).at[3].set(-q[4]).at[4].set(q[3]),
-        }
+        return symmetries_in_angles("own rotation")
 
     def check(self) -> None:
         _check(self)

@@ -49,7 +49,24 @@ def rotations_in_space(axes: str) -> dict[str, Callable]:
     return {f"rotation about {axis}": about(axis) for axis in axes}
 
 
-class RigidBody(System):
+class Attitude(System):
+    """What systems whose coordinates are a rotation matrix R, row by row, share: R' = R hat(omega), and R^T R = 1."""
+
+    coordinates = tuple(f"R{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3))
+    velocities = ("omega1", "omega2", "omega3")
+    units = SI
+
+    def frame(self, q: Array) -> Array:
+        return body_frame(q)
+
+    def structure(self, q: Array) -> Array:
+        return jnp.asarray(SO3)
+
+    def holonomic(self, q: Array) -> Array:
+        return off_rotations(q)
+
+
+class RigidBody(Attitude):
     """A free rigid body turning about its mass centre.
 
     Coordinates: the rotation matrix R (body to space), row by row, 9 numbers. Quasi-velocities: body angular velocity
@@ -63,25 +80,13 @@ class RigidBody(System):
     inertia: ArrayLike = (1.0, 2.0, 3.0)  # kg m^2, principal moments or a full matrix
 
     rank = 3
-    coordinates = tuple(f"R{a}{b}" for a in (1, 2, 3) for b in (1, 2, 3))
-    velocities = ("omega1", "omega2", "omega3")
-    units = SI
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return 0.5 * xi @ inertia_matrix(self.inertia) @ xi
 
-    def frame(self, q: Array) -> Array:
-        return body_frame(q)
-
-    def structure(self, q: Array) -> Array:
-        return jnp.asarray(SO3)
-
     def spatial_momentum(self, q: Array, xi: Array) -> Array:
         """R I omega."""
         return q.reshape(3, 3) @ inertia_matrix(self.inertia) @ xi
-
-    def holonomic(self, q: Array) -> Array:
-        return off_rotations(q)
 
     def invariants(self) -> dict[str, Invariant]:
         def spatial(i: int) -> Invariant:
@@ -108,7 +113,7 @@ class RigidBody(System):
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0), "xi": (0.1, 1.0, 0.1), "h": 0.05}
 
 
-class HeavyTop(Natural):
+class HeavyTop(Natural, Attitude):
     """A rigid body that turns about a fixed point under gravity.
 
     Coordinates: the rotation matrix R (body to space), row by row. Quasi-velocities: body angular velocity omega.
@@ -125,21 +130,9 @@ class HeavyTop(Natural):
     weight: ArrayLike = (0.0, 0.0, 3.0)  # N m
 
     rank = 3
-    coordinates = RigidBody.coordinates
-    velocities = RigidBody.velocities
-    units = SI
 
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         return 0.5 * xi @ inertia_matrix(self.inertia) @ xi, jnp.asarray(self.weight) @ q[6:]
-
-    def frame(self, q: Array) -> Array:
-        return body_frame(q)
-
-    def structure(self, q: Array) -> Array:
-        return jnp.asarray(SO3)
-
-    def holonomic(self, q: Array) -> Array:
-        return off_rotations(q)
 
     def invariants(self) -> dict[str, Invariant]:
         return {
@@ -166,7 +159,7 @@ class HeavyTop(Natural):
         return {"q": (1.0, 0, 0, 0, c, -s, 0, s, c), "xi": (0.0, 0.0, 12.0), "h": 0.01}
 
 
-class LagrangeTop(Natural):
+class LagrangeTop(Natural, Attitude):
     """A heavy symmetric top with a fixed point on its axis.
 
     Coordinates: the rotation matrix R (body to space), row by row; the top's axis is the third body axis.
@@ -187,9 +180,6 @@ class LagrangeTop(Natural):
     gravity: float = 9.8  # m/s^2
 
     rank = 3
-    coordinates = RigidBody.coordinates
-    velocities = RigidBody.velocities
-    units = SI
 
     def momentum(self, xi: Array) -> Array:
         """Body angular momentum about the fixed point."""
@@ -197,15 +187,6 @@ class LagrangeTop(Natural):
 
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
         return 0.5 * xi @ self.momentum(xi), self.mass * self.gravity * self.distance * q[8]
-
-    def frame(self, q: Array) -> Array:
-        return body_frame(q)
-
-    def structure(self, q: Array) -> Array:
-        return jnp.asarray(SO3)
-
-    def holonomic(self, q: Array) -> Array:
-        return off_rotations(q)
 
     def invariants(self) -> dict[str, Invariant]:
         return {

@@ -10,7 +10,7 @@ from jax import Array
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
-from discrete_hamel.systems.carts import in_the_plane, plane_symmetries, wheel
+from discrete_hamel.systems.carts import DrivenInPlane, in_the_plane, plane_symmetries, wheel
 
 
 class RollerRacer(System):
@@ -66,7 +66,7 @@ class RollerRacer(System):
         return _racer(float(self.rear), float(self.front), theta, x, y, phi)
 
 
-class DrivenRollerRacer(System):
+class DrivenRollerRacer(DrivenInPlane):
     """The roller racer whose handle phi(t) is prescribed: wagging it drives the racer along.
 
     Coordinates (theta, x, y, t); quasi-velocities (v, slips, t'), where t' = 1 is a slip. Parameters as for
@@ -84,12 +84,6 @@ class DrivenRollerRacer(System):
     front: float = 0.2  # m, hinge to front axle (d2)
     steering: Callable = jnp.sin  # phi(t)
 
-    rank = 1
-    coordinates = ("theta", "x", "y", "t")
-    velocities = ("v", "sideways", "across v", "t'")
-    units = SI
-    clock = 3
-
     def _rolling(self, q: Array, rate: Array) -> Array:
         """Columns in the racer's axes: v, sideways, across v, and the handle's turning at `rate`."""
         phi, speed = jax.jvp(self.steering, (q[3],), (rate,))
@@ -103,13 +97,6 @@ class DrivenRollerRacer(System):
     def frame(self, q: Array) -> Array:
         place = in_the_plane(q[0]) @ self._rolling(q, jnp.ones_like(q[3]))
         return jnp.concatenate([place, jnp.eye(4)[3:]])
-
-    def slip(self, q: Array) -> Array:
-        return jnp.array([0.0, 0.0, 1.0])
-
-    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
-        """Generators, q to qdot."""
-        return plane_symmetries(self.coordinates)
 
     def check(self) -> None:
         _check_racer(self)

@@ -189,3 +189,13 @@ def _surface(body: Rolling) -> Array:
     grid = points(body.normals(jnp.asarray(normals)))
     poles = jnp.broadcast_to(grid[jnp.array([0, -1]), :-1].mean(axis=1)[:, None], (2, *grid.shape[1:]))
     return jnp.concatenate([poles[:1], grid, poles[1:]])
+
+
+def symmetries_in_angles(own: str) -> dict[str, Callable[[Array], Array]]:
+    """Generators, q to qdot, for round bodies on a plane with (lean, heading, turn about its axis, x, y)."""
+    return {
+        own: lambda q: jnp.zeros(5).at[2].set(1.0),
+        "translation along x": lambda q: jnp.zeros(5).at[3].set(1.0),
+        "translation along y": lambda q: jnp.zeros(5).at[4].set(1.0),
+        "rotation about the vertical": lambda q: jnp.zeros(5).at[1].set(1.0).at[3].set(-q[4]).at[4].set(q[3]),
+    }

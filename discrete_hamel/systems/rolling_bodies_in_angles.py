@@ -11,7 +11,7 @@ from discrete_hamel._support.arrays import Coordinates, PyTree, Quasivelocities
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
-from discrete_hamel.systems.rolling import normal_force
+from discrete_hamel.systems.rolling import normal_force, symmetries_in_angles
 from discrete_hamel.systems.rolling_bodies import RollingBody, support_of_spheroid
 
 
@@ -146,12 +146,7 @@ class RollingBodyAngles(System):
 
     def symmetries(self) -> dict[str, Callable[[Array], Array]]:
         """Generators, q to qdot."""
-        return {
-            "rotation about the body's axis": lambda q: jnp.zeros(5).at[2].set(1.0),
-            "translation along x": lambda q: jnp.zeros(5).at[3].set(1.0),
-            "translation along y": lambda q: jnp.zeros(5).at[4].set(1.0),
-            "rotation about the vertical": lambda q: jnp.zeros(5).at[1].set(1.0).at[3].set(-q[4]).at[4].set(q[3]),
-        }
+        return symmetries_in_angles("rotation about the body's axis")
 
     def steady(self, theta: float, heading: float) -> Array:
         """The free quasi-velocities of steady rolling at lean theta whose heading turns at the rate phi' = `heading`.

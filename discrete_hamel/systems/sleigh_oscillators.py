@@ -15,7 +15,7 @@ from discrete_hamel.systems.sleighs import body_fields, motions_of_plane, platfo
 
 
 def sliding_energies(
-    system: "SleighOscillator | SleighOscillatorScaledFrame",
+    system: "SleighOscillator",
     r: Array,
     rate: Array,
     turn: Array,
@@ -29,7 +29,7 @@ def sliding_energies(
     return 0.5 * (shape + turning + total * (along**2 + across**2)), 0.5 * system.stiffness * r**2
 
 
-def sliding_fields(system: "SleighOscillator | SleighOscillatorScaledFrame", theta: Array) -> Array:
+def sliding_fields(system: "SleighOscillator", theta: Array) -> Array:
     """(r', theta', x', y') of (r', Omega): the body frame of SE(2), and d/dr - m / (M + m) e2.   [QS] 6.3"""
     fields = body_fields(theta)
     shape = -system.mass / (system.sleigh + system.mass) * fields[:, 1]
@@ -93,7 +93,7 @@ class SleighOscillator(Natural):
         return {"q": (0.0, 0.0, 0.0, 0.0), "xi": (0.8, 0.3, 0.5), "h": 0.05}
 
 
-class SleighOscillatorScaledFrame(Natural):
+class SleighOscillatorScaledFrame(SleighOscillator):
     """The sleigh with a sliding mass in the frame that removes r' from the momentum equation.
 
     Coordinates and parameters as for `SleighOscillator`. Quasi-velocities (r', xi1, Omega2, Omega3) with
@@ -105,13 +105,6 @@ class SleighOscillatorScaledFrame(Natural):
     Energy is bounded. The equations are kept by p1 -> -p1; (r, p2) -> -(r, p2); (t, r) -> -(t, r); (t, p2) -> -(t, p2).
     """
 
-    sleigh: float = 1.0  # kg, mass of the sleigh (M)
-    mass: float = 0.5  # kg, mass that slides (m)
-    inertia: float = 0.6  # kg m^2, of the sleigh about the contact point (J)
-    stiffness: float = 2.0  # N/m, of the spring (k)
-
-    rank = 3
-    coordinates = ("r", "theta", "x", "y")
     velocities = ("r'", "xi1", "Omega2", "Omega3")
     units = SI | {"Omega2": "m/s", "Omega3": "m/s", "xi1": ""}  # that of xi1 changes with the masses
 
@@ -127,16 +120,6 @@ class SleighOscillatorScaledFrame(Natural):
 
     def invariants(self) -> dict[str, Invariant]:
         return {"energy": Invariant(self.total_energy, "bounded")}
-
-    def symmetries(self) -> dict[str, Callable]:
-        return motions_of_plane(before=1)
-
-    def check(self) -> None:
-        parameters.positive(self, "sleigh", "mass", "inertia", "stiffness")
-
-    def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
-        """The blade, the platform, and the mass as a small square on the line of the blade."""
-        return sliding_outline(q)
 
     def sample(self) -> dict:
         """As for SleighOscillator, with about the same turning rate."""

@@ -10,7 +10,7 @@ from jax import Array
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.units import SI
-from discrete_hamel.systems.carts import in_the_plane, plane_symmetries, wheel
+from discrete_hamel.systems.carts import DrivenInPlane, in_the_plane, plane_symmetries, wheel
 
 
 class Snakeboard(System):
@@ -73,7 +73,7 @@ class Snakeboard(System):
         return _snakeboard(float(self.half_length), theta, x, y, psi, phi)
 
 
-class DrivenSnakeboard(System):
+class DrivenSnakeboard(DrivenInPlane):
     """The snakeboard whose rotor psi(t) and wheels phi(t) are prescribed: it moves from rest by turning them.
 
     Coordinates (theta, x, y, t); quasi-velocities (v, slips, t'), where t' = 1 is a slip. Parameters as for
@@ -92,25 +92,12 @@ class DrivenSnakeboard(System):
     rotor: Callable = jnp.sin  # psi(t)
     steering: Callable = jnp.sin  # phi(t)
 
-    rank = 1
-    coordinates = ("theta", "x", "y", "t")
-    velocities = ("v", "sideways", "across v", "t'")
-    units = SI
-    clock = 3
-
     def lagrangian(self, q: Array, xi: Array) -> Array:
         rotor, steering = (jax.jvp(angle, (q[3],), (xi[3],))[1] for angle in (self.rotor, self.steering))
         return _snakeboard_energy(self, _snakeboard_wheels(self, self.steering(q[3])) @ xi[:3], rotor, steering)
 
     def frame(self, q: Array) -> Array:
         return _with_time(in_the_plane(q[0]) @ _snakeboard_wheels(self, self.steering(q[3])))
-
-    def slip(self, q: Array) -> Array:
-        return jnp.array([0.0, 0.0, 1.0])
-
-    def symmetries(self) -> dict[str, Callable[[Array], Array]]:
-        """Generators, q to qdot."""
-        return plane_symmetries(self.coordinates)
 
     def check(self) -> None:
         _check_snakeboard(self)

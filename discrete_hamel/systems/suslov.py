@@ -13,30 +13,55 @@ from discrete_hamel.systems._blocks.algebras import SO3, adapted_basis, adapted_
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.rigid_bodies import (
-    RigidBody,
+    Attitude,
     body_frame,
     inertia_matrix,
-    off_rotations,
     orthogonality,
     rotations_in_space,
 )
 
-
-def body_velocity(axis: ArrayLike, xi: Array) -> Array:
-    """omega = T xi of the adapted basis T, two directions across the axis, then the axis; xi has 2 or 3 components."""
-    return adapted_basis(axis)[:, : len(xi)] @ xi
-
-
-def _check(system: "Suslov | HeavySuslov | ReducedSuslov") -> None:
-    parameters.inertia_tensor(system, "inertia")
-    parameters.shape(system, "axis", (3,))
-    parameters.independent_rows(system, "axis")
-
-
 OBLIQUE = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))  # kg m^2: no axis of the body is principal
 
 
-class Suslov(System):
+class HeldAxis(System):
+    """What bodies share that cannot turn about one of their own axes a: omega = T xi, a . omega = 0, T adapted to a."""
+
+    inertia: ArrayLike = OBLIQUE  # kg m^2, about the fixed point; principal moments or a full matrix
+    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
+
+    rank = 2
+    velocities = ("xi1", "xi2", "a . omega")
+    units = SI
+
+    def omega(self, xi: Array) -> Array:
+        """Body angular velocity T xi, T two directions across the axis, then the axis; xi has 2 or 3 components."""
+        return adapted_basis(self.axis)[:, : len(xi)] @ xi
+
+    def turning_energy(self, xi: Array) -> Array:
+        """omega . I omega / 2, J."""
+        omega = self.omega(xi)
+        return 0.5 * omega @ inertia_matrix(self.inertia) @ omega
+
+    def frame(self, q: Array) -> Array:
+        return body_frame(q) @ adapted_basis(self.axis)
+
+    def structure(self, q: Array) -> Array:
+        return adapted_structure(SO3, self.axis)
+
+    def check(self) -> None:
+        parameters.inertia_tensor(self, "inertia")
+        parameters.shape(self, "axis", (3,))
+        parameters.independent_rows(self, "axis")
+
+    def shapes(self, q: Array) -> list[np.ndarray]:
+        """The body's ellipsoid, and the axis about which it cannot turn."""
+        attitude = np.asarray(q).reshape(3, 3)
+        tip = attitude @ np.asarray(self.axis, float) / np.linalg.norm(self.axis)
+        axis = outlines.segment(-1.3 * tip, 1.3 * tip)
+        return [*outlines.gyration(attitude, self.inertia), axis, outlines.dot(1.3 * tip)]
+
+
+class Suslov(HeldAxis, Attitude):
     """A rigid body about a fixed point whose angular velocity about an axis fixed in it is held at zero.
 
     Coordinates: the rotation matrix R (body to space), row by row, 9 numbers. Quasi-velocities xi: omega = T xi
@@ -49,30 +74,8 @@ class Suslov(System):
     from one turn of constant velocity to its opposite, and no smooth measure is kept, [ND] (17).
     """
 
-    inertia: ArrayLike = OBLIQUE  # kg m^2, principal moments or a full matrix
-    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
-
-    rank = 2
-    coordinates = RigidBody.coordinates
-    velocities = ("xi1", "xi2", "a . omega")
-    units = SI
-
-    def omega(self, xi: Array) -> Array:
-        """Body angular velocity of xi, with 2 or 3 components."""
-        return body_velocity(self.axis, xi)
-
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        omega = self.omega(xi)
-        return 0.5 * omega @ inertia_matrix(self.inertia) @ omega
-
-    def frame(self, q: Array) -> Array:
-        return body_frame(q) @ adapted_basis(self.axis)
-
-    def structure(self, q: Array) -> Array:
-        return adapted_structure(SO3, self.axis)
-
-    def holonomic(self, q: Array) -> Array:
-        return off_rotations(q)
+        return self.turning_energy(xi)
 
     def invariants(self) -> dict[str, Invariant]:
         return {
@@ -83,19 +86,12 @@ class Suslov(System):
     def symmetries(self) -> dict[str, Callable]:
         return rotations_in_space("xyz")
 
-    def check(self) -> None:
-        _check(self)
-
-    def shapes(self, q: Array) -> list[np.ndarray]:
-        """The body's ellipsoid, and the axis about which it cannot turn."""
-        return _outline(self, q)
-
     def sample(self) -> dict:
         """Turning the unstable way round, so that it goes over to the stable one."""
         return {"q": (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0), "xi": (0.8, -0.9), "h": 0.05}
 
 
-class HeavySuslov(Natural):
+class HeavySuslov(Natural, HeldAxis, Attitude):
     """Suslov's body under gravity.
 
     Coordinates and quasi-velocities as for `Suslov`. `weight` is m g times the vector, in the body, from the fixed
@@ -107,31 +103,10 @@ class HeavySuslov(Natural):
     Energy and orthogonality are exact.
     """
 
-    inertia: ArrayLike = OBLIQUE  # kg m^2, about the fixed point
-    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
     weight: ArrayLike = (0.0, 0.0, 3.0)  # N m
 
-    rank = 2
-    coordinates = RigidBody.coordinates
-    velocities = Suslov.velocities
-    units = SI
-
-    def omega(self, xi: Array) -> Array:
-        """Body angular velocity of xi, with 2 or 3 components."""
-        return body_velocity(self.axis, xi)
-
     def _energies(self, q: Array, xi: Array) -> tuple[Array, Array]:
-        omega = self.omega(xi)
-        return 0.5 * omega @ inertia_matrix(self.inertia) @ omega, jnp.asarray(self.weight) @ q[6:]
-
-    def frame(self, q: Array) -> Array:
-        return body_frame(q) @ adapted_basis(self.axis)
-
-    def structure(self, q: Array) -> Array:
-        return adapted_structure(SO3, self.axis)
-
-    def holonomic(self, q: Array) -> Array:
-        return off_rotations(q)
+        return self.turning_energy(xi), jnp.asarray(self.weight) @ q[6:]
 
     def invariants(self) -> dict[str, Invariant]:
         return {
@@ -143,12 +118,8 @@ class HeavySuslov(Natural):
         return rotations_in_space("z")
 
     def check(self) -> None:
-        _check(self)
+        super().check()
         parameters.shape(self, "weight", (3,))
-
-    def shapes(self, q: Array) -> list[np.ndarray]:
-        """The body's ellipsoid, and the axis about which it cannot turn."""
-        return _outline(self, q)
 
     def sample(self) -> dict:
         """Released while leaning and turning."""
@@ -156,7 +127,7 @@ class HeavySuslov(Natural):
         return {"q": (1.0, 0, 0, 0, c, -s, 0, s, c), "xi": (0.5, 0.7), "h": 0.02}
 
 
-class ReducedSuslov(System):
+class ReducedSuslov(HeldAxis):
     """Suslov's body without its attitude: two velocities, the momentum equation alone.
 
     No coordinates (q is empty). Quasi-velocities as for `Suslov`.
@@ -167,33 +138,16 @@ class ReducedSuslov(System):
     attracts, the other repels, and each motion runs from a point of it to the opposite one.
     """
 
-    inertia: ArrayLike = OBLIQUE  # kg m^2, principal moments or a full matrix
-    axis: ArrayLike = (0.0, 0.0, 1.0)  # the body axis about which it cannot turn, any length but zero
-
-    rank = 2
     coordinates = ()
-    velocities = Suslov.velocities
-    units = SI
-
-    def omega(self, xi: Array) -> Array:
-        """Body angular velocity of xi, with 2 or 3 components."""
-        return body_velocity(self.axis, xi)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        omega = self.omega(xi)
-        return 0.5 * omega @ inertia_matrix(self.inertia) @ omega
+        return self.turning_energy(xi)
 
     def frame(self, q: Array) -> Array:
         return jnp.zeros((0, 3))
 
-    def structure(self, q: Array) -> Array:
-        return adapted_structure(SO3, self.axis)
-
     def invariants(self) -> dict[str, Invariant]:
         return {"energy": Invariant(self.lagrangian, "exact")}
-
-    def check(self) -> None:
-        _check(self)
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """Nothing: the attitude has been reduced away."""
@@ -202,10 +156,3 @@ class ReducedSuslov(System):
     def sample(self) -> dict:
         """As for Suslov."""
         return {"q": (), "xi": (0.8, -0.9), "h": 0.05}
-
-
-def _outline(system: "Suslov | HeavySuslov", q: Array) -> list[np.ndarray]:
-    attitude = np.asarray(q).reshape(3, 3)
-    tip = attitude @ np.asarray(system.axis, float) / np.linalg.norm(system.axis)
-    axis = outlines.segment(-1.3 * tip, 1.3 * tip)
-    return [*outlines.gyration(attitude, system.inertia), axis, outlines.dot(1.3 * tip)]

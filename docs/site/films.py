@@ -12,41 +12,15 @@ from typing import Any
 import numpy as np
 
 from discrete_hamel.drawing.films import player, scenes
-from discrete_hamel.drawing.films.projection import Piece
 
-GRID = 1000  # the picture's width in whole numbers
+GRID = 1000  # the picture's width in whole numbers: coarser than in `traj.animate`, as it is shown smaller
 MILLISECONDS = 90  # a frame is shown
-
-
-class Sheet(player.Sheet):
-    """A coarser sheet than the films of `traj.animate`: they are shown smaller."""
-
-    def __init__(self, scene: scenes.Scene) -> None:
-        super().__init__(scene)
-        self.unit *= GRID / player.GRID
-        self.height = round(self.height * GRID / player.GRID)
 
 
 def film(motion: Any) -> dict[str, Any]:
     """All frames of a motion, a trajectory or `motions.Motion`, in the words of static/film.js."""
-    nodes = np.arange(len(motion))
-    scene = scenes.scene(motion, nodes)
-    sheet = Sheet(scene)
-    found: dict[str, Any] = {
-        "grid": GRID,
-        "height": sheet.height,
-        "milliseconds": MILLISECONDS,
-        "captions": scene.captions,
-        "behind": [sheet.entry(piece) for piece in scene.behind],
-        "before": [sheet.entry(piece) for piece in scene.before],
-        "hidden": scene.hidden,
-        "labels": [sheet.label(label) for label in scene.labels],
-        "traces": [
-            [*sheet.entry(Piece(trace.points, "", trace.colour, 1.0)), trace.until.tolist()] for trace in scene.traces
-        ],
-        "frames": [[sheet.entry(piece) for piece in scene.bodies(int(k))] for k in nodes],
-    }
-    return found | {"styles": list(sheet.styles)}
+    scene = scenes.scene(motion, np.arange(len(motion)))
+    return player.numbers_of(player.Sheet(scene, GRID), scene, MILLISECONDS, len(motion))
 
 
 def picture(found: Mapping[str, Any], frame: int, words: str) -> str:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import DISKS
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import Stability, family, threshold
@@ -52,15 +53,6 @@ def test_the_explicit_scheme_leaves_the_unit_circle():
 
 
 # --- the rolling disk ---
-
-DISKS = st.builds(
-    lambda m, r, a, k, g: S.RollingDisk(m, r, a * m * r**2, k * a * m * r**2, g),
-    SIZES,
-    SIZES,
-    st.floats(0.2, 0.6),
-    st.floats(0.8, 2.0),  # 2 for a thin disk; no mass allows more
-    st.floats(1.0, 10.0),
-)
 
 
 def critical_speed(disk):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import DISKS
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import Stability, structural_stability
@@ -122,16 +123,6 @@ def test_the_translation_invariant_particle(rate, h):
     assert kept.holds, kept
     assert kept.dimensions == (1, 1)
     assert kept.stability == (Stability.NEUTRAL,) * 2
-
-
-DISKS = st.builds(
-    lambda m, r, a, k, g: S.RollingDisk(m, r, a * m * r**2, k * a * m * r**2, g),
-    SIZES,
-    SIZES,
-    st.floats(0.2, 0.6),
-    st.floats(0.8, 2.0),  # 2 for a thin disk; no mass allows more
-    st.floats(1.0, 10.0),
-)
 
 
 @settings(max_examples=25)

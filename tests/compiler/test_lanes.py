@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from problems import DISK, PENDULUM, SLEIGH
+from problems import DISK, PENDULUM, SLEIGH, spinning
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph.leaves import scalars
@@ -118,25 +118,6 @@ def test_through_an_ensemble_such_members_are_right_all_the_same():
     for k in (0, 1):
         run = dh.simulate(SLEIGH.system, q[k], SLEIGH.xi, h=SLEIGH.h, steps=STEPS, compiled=False)
         assert np.abs(runs.q.values[k, 0] - run.q[-1]).max() < 1e-13 * np.abs(run.q).max()
-
-
-def spinning(n):
-    """A free motion in a frame that is a product of rotations of R^n by t = q[0]: its inverse, which its bracket takes,
-    needs other pivots as it turns."""
-
-    def frame(q):
-        turned = jnp.eye(n)
-        for i in range(n - 1):
-            c, s = jnp.cos((i + 1) * q[0]), jnp.sin((i + 1) * q[0])
-            plane = jnp.eye(n).at[i, i].set(c).at[i + 1, i + 1].set(c).at[i, i + 1].set(-s).at[i + 1, i].set(s)
-            turned = turned @ plane
-        return jnp.zeros((n + 1, n + 1)).at[0, 0].set(1.0).at[1:, 1:].set(turned)
-
-    def lagrangian(q, xi):
-        v = frame(q) @ xi
-        return 0.5 * v @ v - 0.1 * jnp.cos(q[1])
-
-    return dh.from_quasivelocities(lagrangian, frame, rank=3)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from problems import DISK, PENDULUM, SLEIGH
+from problems import DISK, PENDULUM, SLEIGH, spinning
 
 import discrete_hamel as dh
 from discrete_hamel.compiler import paths as choice
@@ -93,25 +93,6 @@ def test_a_heading_that_turns_full_circle_stays_right():
     compiled, plain = both(dh.systems.RollingDisk(gravity=0.0), **data)
     assert compiled.q[-1, 1] > 2 * np.pi
     assert difference(compiled, plain) < 1e-12
-
-
-def spinning(n):
-    """A free motion in a frame that is a product of rotations of R^n by t = q[0]: its inverse, which its bracket takes,
-    needs other pivots as it turns."""
-
-    def frame(q):
-        turned = jnp.eye(n)
-        for i in range(n - 1):
-            c, s = jnp.cos((i + 1) * q[0]), jnp.sin((i + 1) * q[0])
-            plane = jnp.eye(n).at[i, i].set(c).at[i + 1, i + 1].set(c).at[i, i + 1].set(-s).at[i + 1, i].set(s)
-            turned = turned @ plane
-        return jnp.zeros((n + 1, n + 1)).at[0, 0].set(1.0).at[1:, 1:].set(turned)
-
-    def lagrangian(q, xi):
-        v = frame(q) @ xi
-        return 0.5 * v @ v - 0.1 * jnp.cos(q[1])
-
-    return dh.from_quasivelocities(lagrangian, frame, rank=3)
 
 
 def test_a_run_through_singular_pivots_falls_back_and_stays_right():

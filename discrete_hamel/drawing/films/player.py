@@ -2,6 +2,7 @@
 
 import html as escape
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -79,26 +80,7 @@ show(0); requestAnimationFrame(frame);
 
 def html(scene: Scene, frames: Frames, path: Path, progress: Progress, _: float) -> None:
     """The page: a picture that scales with the window (so it has no dots an inch), play, speed, and a slider."""
-    sheet = Sheet(scene)
-    drawn: list[list] = []
-    film: dict[str, float | list] = {
-        "grid": GRID,
-        "height": sheet.height,
-        "milliseconds": frames.milliseconds,
-        "captions": scene.captions,
-        "behind": [sheet.entry(piece) for piece in scene.behind],
-        "before": [sheet.entry(piece) for piece in scene.before],
-        "hidden": scene.hidden,
-        "labels": [sheet.label(label) for label in scene.labels],
-        "traces": [
-            [*sheet.entry(Piece(trace.points, "", trace.colour, 1.0)), trace.until.tolist()] for trace in scene.traces
-        ],
-        "frames": drawn,
-    }
-    for k in range(len(frames.nodes)):
-        drawn.append([sheet.entry(piece) for piece in scene.bodies(k)])
-        progress.at(k + 1)
-    film["styles"] = list(sheet.styles)
+    film = numbers_of(Sheet(scene), scene, frames.milliseconds, len(frames.nodes), progress.at)
     numbers = json.dumps(film, separators=(",", ":")).replace("</", "<\\/")
     path.write_text(PAGE.replace("%TITLE%", escape.escape(scene.title)).replace("%FILM%", numbers), encoding="utf-8")
 
@@ -106,9 +88,9 @@ def html(scene: Scene, frames: Frames, path: Path, progress: Progress, _: float)
 class Sheet:
     """The picture's coordinates as whole numbers, from the upper left, and its styles, each kept once."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, grid: int = GRID) -> None:
         left, right, bottom, self.top = scene.box
-        self.left, self.unit = left, GRID / (right - left)
+        self.left, self.grid, self.unit = left, grid, grid / (right - left)
         self.height = round((self.top - bottom) * self.unit)
         self.styles: dict[tuple, int] = {}
 
@@ -127,3 +109,27 @@ class Sheet:
         if np.any(np.isnan(label.place)):
             return [-1, -1, label.text]
         return [*self.numbers(np.array([label.place])), label.text]
+
+
+def numbers_of(
+    sheet: Sheet, scene: Scene, milliseconds: float | list, count: int, tell: Callable[[int], object] = int
+) -> dict:
+    """All that a player draws, as whole numbers on that sheet; `tell` is told how many of the frames are done."""
+    film: dict[str, float | list] = {
+        "grid": sheet.grid,
+        "height": sheet.height,
+        "milliseconds": milliseconds,
+        "captions": scene.captions,
+        "behind": [sheet.entry(piece) for piece in scene.behind],
+        "before": [sheet.entry(piece) for piece in scene.before],
+        "hidden": scene.hidden,
+        "labels": [sheet.label(label) for label in scene.labels],
+        "traces": [
+            [*sheet.entry(Piece(trace.points, "", trace.colour, 1.0)), trace.until.tolist()] for trace in scene.traces
+        ],
+    }
+    drawn: list[list] = []
+    for k in range(count):
+        drawn.append([sheet.entry(piece) for piece in scene.bodies(k)])
+        tell(k + 1)
+    return film | {"frames": drawn, "styles": list(sheet.styles)}
