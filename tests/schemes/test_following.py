@@ -46,7 +46,7 @@ def unequal_lengths(weights, at_node, in_middle):
 MIDDLE = following._middle
 
 
-@pytest.mark.parametrize(("name", "wrong"), [("_middle", without_the_turn), ("_carried", unequal_lengths)])
+@pytest.mark.parametrize(("name", "wrong"), [("_middle", without_the_turn), ("_transport", unequal_lengths)])
 def test_a_wrong_balance_or_fields_that_stretch_are_noticed(name, wrong, monkeypatch):
     monkeypatch.setattr(following, name, wrong)
     jax.clear_caches()
