@@ -89,6 +89,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
             "ContactLost", "StoreFailed", "StoreBusy", "StoreDamaged",
         ),
         "compiler.native.host": ("SinglePrecision",),
+        "compiler.paths": ("SlowPath",),
         "compiler.step.verification": ("CompiledStepDiffers",),
     },
 }  # fmt: skip

@@ -60,6 +60,7 @@ from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.vakonomic import vakonomic, vakonomic_between
 from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
 from discrete_hamel.compiler.native.host import SinglePrecision
+from discrete_hamel.compiler.paths import SlowPath
 from discrete_hamel.compiler.step.verification import CompiledStepDiffers
 from discrete_hamel.control.optimal import optimal_control, optimal_path
 from discrete_hamel.drawing import films as animate
@@ -234,6 +235,7 @@ __all__ = [
     "StoreBusy",
     "StoreDamaged",
     "SinglePrecision",
+    "SlowPath",
     "CompiledStepDiffers",
     "systems",
     "mechanisms",

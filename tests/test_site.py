@@ -100,7 +100,7 @@ def test_what_a_call_raises_is_found_in_what_it_calls():
 def test_every_error_and_warning_names_its_place_on_the_page():
     headings = {line[3:].lower() for line in (ROOT / "docs/errors.md").read_text().splitlines() if line[:3] == "## "}
     here = [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, errors.Explained)]
-    kinds = {*here, dh.CompiledStepDiffers, dh.SinglePrecision, AxiomFailed} - {errors.Explained}
+    kinds = {*here, dh.CompiledStepDiffers, dh.SinglePrecision, dh.SlowPath, AxiomFailed} - {errors.Explained}
     assert len(kinds) >= 14
     for kind in kinds:
         assert kind.page == f"errors.html#{kind.__name__.lower()}"

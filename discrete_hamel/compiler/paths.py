@@ -5,6 +5,7 @@ functions, and kept in one cache. `graph/limits.py` says what is too large. What
 for the plain path, which is the definition and takes over; the report of a run says it.
 """
 
+import warnings
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
@@ -13,10 +14,11 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.caches import Cache, StartReason
+from discrete_hamel._support.errors import Explained
 from discrete_hamel.compiler.gradients.differentiable import Compiled, with_derivatives
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.graph.leaves import scalars
-from discrete_hamel.compiler.graph.limits import MOST_JIT, PATIENCE
+from discrete_hamel.compiler.graph.limits import MOST_JIT, PATIENCE, WIDE
 from discrete_hamel.compiler.graph.lowering import work
 from discrete_hamel.compiler.native.host import HostRun, unusable
 from discrete_hamel.compiler.native.lanes import LaneRun
@@ -30,6 +32,12 @@ from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme, State
 
 Built = TypeVar("Built")
+
+
+class SlowPath(Explained, UserWarning):
+    """A run of many coordinates on the plain path, whose steps take milliseconds to seconds there."""
+
+
 _steps = Cache(most=400)
 
 
@@ -47,7 +55,25 @@ def stepper_for(
         sweeping = _from_cache(_sweeps, run, (values,))
         if not isinstance(sweeping, str) and settles(sweeping, *run):
             return sweeping
-    return _from_cache(_step, run, (values,))
+    built = _from_cache(_step, run, (values,))
+    if isinstance(built, str) and state.q.size >= WIDE and type(scheme).__name__ not in system.linear_cost:
+        _warn_of_slow_path(system, scheme, state.q.size, built)
+    return built
+
+
+def _warn_of_slow_path(system: System, scheme: Scheme, size: int, reason: str) -> None:
+    """The words are the same for all runs of a kind, so that Python shows them once."""
+    better = (
+        f"Give scheme={system.linear_cost}, which takes the same step at linear cost"
+        if system.linear_cost
+        else "Take fewer coordinates"
+    )
+    warnings.warn(
+        f"{type(system).__name__} with {type(scheme).__name__} takes the plain path with {size} coordinates, where a "
+        f"step takes milliseconds to seconds: {reason}. {better}; dh.explain(system, q, xi, scheme=scheme) times it.",
+        SlowPath,
+        stacklevel=4,
+    )
 
 
 def lanes_for(system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...]) -> LaneRun | str:

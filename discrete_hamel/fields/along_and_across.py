@@ -36,6 +36,8 @@ class AlongAndAcross(System):
     string: String = String()
     turned: bool = False
 
+    linear_cost = "dh.fields.NeighbourTension()"
+
     @property
     def rank(self) -> int:
         return 2 * self.string.points

@@ -47,6 +47,8 @@ class Beam(Line, System):
 
     coordinates_a_point = 3
 
+    linear_cost = "dh.fields.NeighbourHamel()"
+
     @property
     def rank(self) -> int:
         return 3 * self.points - (3 if self.clamped else 1 if self.blade else 0)

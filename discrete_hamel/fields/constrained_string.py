@@ -41,6 +41,7 @@ class ConstrainedString(Trailing, System):
     heading: Callable | None = static(default=None)  # rad, of the distance in m
 
     rank = 1
+    linear_cost = "dh.fields.LinkByLink()"
 
     @property
     def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -44,6 +44,7 @@ class SleighWithString(Trailing, System):
     pull: float = 0.0  # N
 
     rank = 2
+    linear_cost = "dh.fields.LinkByLink()"
 
     @property
     def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]

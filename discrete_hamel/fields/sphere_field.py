@@ -30,6 +30,8 @@ class SphereField(Line, System):
     points: int = 21
     length: float = 1.0
 
+    linear_cost = "dh.fields.NeighbourHamel()"
+
     @property
     def rank(self) -> int:
         return 3 * self.points

@@ -48,6 +48,8 @@ class String(Line, System):
     front: Free | Fixed | Driven = static(default=Free())
     back: Free | Fixed | Driven = static(default=Free())
 
+    linear_cost = "dh.fields.TridiagonalTension()"
+
     @property
     def hung(self) -> bool:
         """Whether both ends are held."""

@@ -95,6 +95,7 @@ class System(Pytree):
     in_velocities: ClassVar[Any] = None  # L(q, v), where the Lagrangian is given so: then no frame has to be inverted
     frameless: ClassVar[bool] = False  # qdot = psi(q, z), z in the place of xi, by the formulas of gibbs_appell.py
     clock: ClassVar[int | None] = None  # index of the coordinate that is time, t' = 1, if there is one
+    linear_cost: ClassVar[str] = ""  # the scheme, as one writes it, that takes DiscreteHamel()'s step at linear cost
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
