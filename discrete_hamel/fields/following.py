@@ -95,6 +95,7 @@ class Trailing(Line):
         return jnp.max(jnp.abs(jnp.abs(self.links(q)) - 1.0))
 
     def frame(self, q: Array) -> Array:
+        """Psi(q) of q' = Psi xi."""
         return jax.jacfwd(partial(self.velocity, q))(jnp.zeros(2 * self.points + 1))
 
 

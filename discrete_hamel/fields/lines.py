@@ -5,6 +5,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.arrays import Scalar
+
 
 class Line:
     """`points` points, equally spaced along `length`."""
@@ -17,7 +19,7 @@ class Line:
         """ds, m."""
         return self.length / (self.points - 1)
 
-    def lump(self, total: Any) -> Array:
+    def lump(self, total: Scalar) -> Array:
         """A quantity spread evenly along the line, as shares of the points: half at the ends, by the trapezoidal rule.
 
         >>> line = Line()
