@@ -24,7 +24,7 @@ from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.output_shapes import shapes
-from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme, State, start
 
 
@@ -79,14 +79,14 @@ def optimal_control(
     >>> [round(float(f), 3) for f in plan.u[:, 0]]     # force falls linearly: the brachistochrone of least effort
     [5.333, 3.81, 2.286, 0.762, -0.762, -2.286, -3.81, -5.333]
     """
-    scheme = checks.canonical(DiscreteHamel() if scheme is None else scheme)
     u, h = _inputs(u), checks.step_size(h)
+    system, q, xi = checks.initial_data(actuated(u[0]), q, xi, None)
+    scheme = checks.canonical(default_scheme(system) if scheme is None else scheme)
     if type(scheme).step is not Scheme.step or scheme.explicit:
         raise InputError(
             f"a step of {type(scheme).__name__} is not one solve, so its equations are no constraints of a plan; "
             "use DiscreteHamel, Gauss or another scheme of one solve a step."
         )
-    system, q, xi = checks.initial_data(actuated(u[0]), q, xi, None)
     state = start(system, scheme, q, xi, h)
     if type(state) is not State:
         raise InputError(f"{type(scheme).__name__} carries more than q and p from step to step; use DiscreteHamel.")

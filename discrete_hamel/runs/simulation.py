@@ -19,8 +19,7 @@ from discrete_hamel.runs.output_shapes import step_density
 from discrete_hamel.runs.storage.record import Memory
 from discrete_hamel.runs.storage.recording import Recording
 from discrete_hamel.runs.trajectory import Trajectory, mark_failed, warn_of_pull
-from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
-from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
+from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.schemes.varying_step import TimeTransformed
 
@@ -64,8 +63,7 @@ def simulate(
     >>> bool(abs(traj.energy - traj.energy[0]).max() < 1e-13)
     True
     """
-    if scheme is None:
-        scheme = NonlinearMidpoint() if getattr(system, "frameless", False) else DiscreteHamel()
+    scheme = default_scheme(system) if scheme is None else scheme
     steps, save_every = checks.count("steps", steps, 0), checks.count("save_every", save_every, 1)
     if steps % save_every:
         fewer = steps - steps % save_every

@@ -9,6 +9,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive, slopes
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
 from discrete_hamel.schemes.scheme import AtHalf, Scheme, State
 
 
@@ -78,3 +79,8 @@ class NonlinearMidpoint(Scheme):
 def _off(system: System, slopes: Array, q: Array, z: Array) -> Array | float:
     """K^T rows(q, z)."""
     return slopes.T @ system.rows(q, z) if len(slopes) else 0.0
+
+
+def default_scheme(system: object) -> Scheme:
+    """What is taken where no scheme is given."""
+    return NonlinearMidpoint() if getattr(system, "frameless", False) else DiscreteHamel()

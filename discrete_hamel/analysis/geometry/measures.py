@@ -17,7 +17,7 @@ from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.output_shapes import shapes
-from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme, State
 
 KEPT = 1e-10  # residual, relative to the terms that cancel, that counts as zero
@@ -143,7 +143,7 @@ def volume_change(
     (True, True)
     """
     system, q, xi = checks.initial_data(system, q, xi, None)
-    scheme = checks.canonical(DiscreteHamel() if scheme is None else scheme)
+    scheme = checks.canonical(default_scheme(system) if scheme is None else scheme)
     h = checks.step_size(h)
     state = scheme.start(system, q, xi, h)
     if remembers(state):

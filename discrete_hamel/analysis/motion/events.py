@@ -17,7 +17,7 @@ from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import CHUNK
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
-from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.schemes.varying_step import TimeTransformed
 
@@ -89,7 +89,7 @@ def section(
     """
     count = checks.count("count", count, 1)
     system, q, xi = checks.initial_data(system, q, xi, None)
-    scheme = DiscreteHamel() if scheme is None else scheme
+    scheme = default_scheme(system) if scheme is None else scheme
     if callable(h):
         scheme, h = TimeTransformed(scheme, h), 1.0
     scheme = checks.canonical(scheme).fitted(system)

@@ -12,8 +12,7 @@ from discrete_hamel.compiler.step.program import Done
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import loop
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
-from discrete_hamel.schemes.nonlinear_midpoint import NonlinearMidpoint
+from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme
 
 TIMED = {"compiled": 1000, "plain": 20}  # steps
@@ -57,8 +56,7 @@ def explain(
     >>> found.path, [one.name for one in found.passes][:4]
     ('compiled', ['read', 'drop idle angles', 'regroup', 'eliminate'])
     """
-    if scheme is None:
-        scheme = NonlinearMidpoint() if system.frameless else DiscreteHamel()
+    scheme = default_scheme(system) if scheme is None else scheme
     scheme, h = checks.canonical(scheme.fitted(system)), checks.step_size(h)
     system, q, xi = checks.initial_data(system, q, xi, v)
     state, _ = loop.first_state(system, scheme, q, xi, h)

@@ -13,7 +13,7 @@ from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme
 
 
@@ -88,7 +88,7 @@ def lyapunov_exponents(
     discard = checks.count("discard", discard, 0)
     if steps % every or discard % every:
         raise InputError(f"steps = {steps} and discard = {discard} must be multiples of every = {every}.")
-    scheme = DiscreteHamel() if scheme is None else scheme
+    scheme = default_scheme(system) if scheme is None else scheme
     system, q, xi = checks.initial_data(system, q, xi, None)
     h = checks.step_size(h)
     y = discrete_maps.first_point(system, scheme, h, phase_space.join(system, q, xi))

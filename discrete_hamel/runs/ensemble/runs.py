@@ -32,7 +32,7 @@ from discrete_hamel.runs.ensemble.results import Contents, contents, dataset
 from discrete_hamel.runs.ensemble.store import Shards, manifest
 from discrete_hamel.runs.ensemble.threads import Part, by_all_cores, cut, parts
 from discrete_hamel.runs.storage.optional import xarray_module
-from discrete_hamel.schemes.discrete_hamel import DiscreteHamel
+from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def ensemble(
     ((5, 1), np.False_)
     """
     xarray_module()  # what is returned is its Dataset: better missed now than after an hour
-    scheme = DiscreteHamel() if scheme is None else scheme
+    scheme = default_scheme(system) if scheme is None else scheme
     if not isinstance(scheme, Scheme):
         raise InputTypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
     steps = checks.count("steps", steps, 1)
