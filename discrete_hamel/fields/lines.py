@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Scalar
@@ -27,5 +28,6 @@ class Line:
         >>> line.lump(8.0).tolist()
         [1.0, 2.0, 2.0, 2.0, 1.0]
         """
-        whole = jnp.full(self.points, total / (self.points - 1))
-        return whole.at[0].multiply(0.5).at[-1].multiply(0.5)
+        parts = np.full(self.points, self.points - 1.0)
+        parts[[0, -1]] *= 2
+        return total / jnp.asarray(parts)  # no entry is set in an array of JAX's: compiled steps read that
