@@ -168,17 +168,9 @@ def _from_last(last: tuple, t: np.ndarray, saved: tuple, rows: Rows | None) -> t
 
 
 def run(
-    system: System,
-    scheme: Scheme,
-    q: Array,
-    xi: Array,
-    h: Array,
-    intervals: int,
-    save_every: int,
-    progress: bool,
-    compiled: bool,
-    record: Record,
-) -> tuple[Trajectory, RunFailed | RunInterrupted | None]:
+    system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int,
+    progress: bool, compiled: bool, record: Record,
+) -> tuple[Trajectory, RunFailed | RunInterrupted | None]:  # fmt: skip
     """The run on the host, chunk after chunk through one compiled function: what was computed, and what ended it.
 
     Nothing depends on where chunks end, so that a run taken up again has the numbers of one never interrupted.
