@@ -35,7 +35,16 @@ Built = TypeVar("Built")
 
 
 class SlowPath(Explained, UserWarning):
-    """A run of many coordinates on the plain path, whose steps take milliseconds to seconds there."""
+    """A run of many coordinates on the plain path, whose steps take milliseconds to seconds there.
+
+    >>> import warnings, discrete_hamel as dh
+    >>> string = dh.fields.String(points=16)
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always", dh.SlowPath)
+    ...     traj = dh.simulate(string, **string.sample(), steps=1)
+    >>> [one.category.__name__ for one in said], "scheme=dh.fields.TridiagonalTension()" in str(said[0].message)
+    (['SlowPath'], True)
+    """
 
 
 _steps = Cache(most=400)

@@ -30,4 +30,4 @@ class Line:
         """
         parts = np.full(self.points, self.points - 1.0)
         parts[[0, -1]] *= 2
-        return total / jnp.asarray(parts)  # no entry is set in an array of JAX's: compiled steps read that
+        return jnp.asarray(total) / parts  # no entry is set in an array of JAX's: compiled steps read that
