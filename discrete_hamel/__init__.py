@@ -58,6 +58,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "analysis.motion.explain": ("explain",),
         "runs.trajectory": ("Trajectory",),
         "analysis.motion.reference": ("reference",),
+        "analysis.motion.arcs": ("prolong", "arcs", "join", "Event"),
         "runs.storage.archive": ("load",),
         "runs.ensemble": ("ensemble", "Reduction"),
         "_support.caches": ("clear_caches",),

@@ -50,6 +50,7 @@ from discrete_hamel.analysis import (
 from discrete_hamel.analysis.equations.equations import equations
 from discrete_hamel.analysis.geometry.densities import invariant_density, multiplier_residual, phase_divergence
 from discrete_hamel.analysis.geometry.hamiltonisation import hamiltonise
+from discrete_hamel.analysis.motion.arcs import Event, arcs, join, prolong
 from discrete_hamel.analysis.motion.discrete_noether import discrete_noether
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
@@ -170,6 +171,10 @@ __all__ = [
     "explain",
     "Trajectory",
     "reference",
+    "prolong",
+    "arcs",
+    "join",
+    "Event",
     "load",
     "ensemble",
     "Reduction",

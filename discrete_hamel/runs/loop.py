@@ -32,16 +32,17 @@ CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is
 
 
 @Repeated
-def first_state(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[State, tuple]:
-    state = start(system, scheme, q, xi, h)
+def first_state(system: System, scheme: Scheme, q: Any, xi: Array, h: Array) -> tuple[State, tuple]:
+    state = start(system, scheme, q, xi, h) if hasattr(q, "shape") else q  # a state, from which a run goes on
     return state, (state.q, state.p, xi)
 
 
 def trace(
-    system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int, compiled: bool
+    system: System, scheme: Scheme, q: Any, xi: Array, h: Array, intervals: int, save_every: int, compiled: bool
 ) -> Trajectory:
     """The run under jit, grad and vmap, by the compiled step where there is one; a failed step leaves NaN behind it."""
-    how = "asked for" if not compiled else compiled_for(system, scheme, q, xi, h) if intervals else "no steps"
+    at = getattr(q, "q", q)
+    how = "asked for" if not compiled else compiled_for(system, scheme, at, xi, h) if intervals else "no steps"
     if isinstance(how, str):
         trajectory = scan(system, scheme, q, xi, h, intervals, save_every)
         return trajectory.replace(report=trajectory.report.replace(reason=how))
@@ -55,7 +56,7 @@ def trace(
     return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
-def scan(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:
+def scan(system: System, scheme: Scheme, q: Any, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:
     """The run as one differentiable scan; a failed step leaves NaN behind it, and its mark."""
 
     def one(carry: tuple, _: object) -> tuple[tuple, Any]:
@@ -168,10 +169,10 @@ def _from_last(last: tuple, t: np.ndarray, saved: tuple, rows: Rows | None) -> t
 
 
 def run(
-    system: System, scheme: Scheme, q: Array, xi: Array, h: Array, intervals: int, save_every: int,
+    system: System, scheme: Scheme, q: Any, xi: Array, h: Array, intervals: int, save_every: int,
     progress: bool, compiled: bool, record: Record,
 ) -> tuple[Trajectory, RunFailed | RunInterrupted | None]:  # fmt: skip
-    """The run on the host, chunk after chunk through one compiled function: what was computed, and what ended it.
+    """The run on the host from q and xi, or from a state in place of q: what was computed, and what ended it.
 
     Nothing depends on where chunks end, so that a run taken up again has the numbers of one never interrupted.
     """
@@ -183,7 +184,7 @@ def run(
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     (state, finished, plain_until), last = record.begin(state, first, path)
     failure: RunFailed | RunInterrupted | None = None
-    per_chunk = _per_call(stepper, q, save_every)
+    per_chunk = _per_call(stepper, state.q, save_every)
     with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests() as stops:
         while finished < intervals and failure is None and not record.failure:
             ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False

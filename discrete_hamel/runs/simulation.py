@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import timedelta
-from typing import Any
 
 from jax import Array
 
@@ -40,6 +39,7 @@ def simulate(
     resume: bool = False,
     checkpoint_every: int | float | timedelta | None = None,
     compiled: bool = True,
+    t0: float = 0.0,
 ) -> Trajectory:
     """The trajectory from (q, xi), or (q, v = qdot), over `steps` steps of size h.
 
@@ -50,6 +50,7 @@ def simulate(
     with NaN after that step and `report.converged` False. Under jit, grad and vmap, where nothing can be raised, the
     latter is what happens, and data that would be refused are marked: `report.refused`, `trajectory.refusal()`.
     `compiled=False` takes the plain path, by which the compiled one is defined; `report.path` says which ran.
+    `t0` is the time at the first node. `prolong` goes on from a trajectory's end, `arcs` to events and through them.
 
     `store` is the path of a Zarr store that grows while the run goes on; the arrays of the trajectory stay there until
     they are asked for. After `checkpoint_every` steps (an integer) or seconds (a float, or a timedelta; 10.0 if nothing
@@ -82,7 +83,7 @@ def simulate(
     density = h if callable(h) else None
     if density is not None:
         scheme, h = TimeTransformed(scheme, density), 1.0
-    h = checks.step_size(h)
+    h, t0 = checks.step_size(h), float(checks.vector("t0", [t0])[0]) if t0 else 0.0
     warn_of_single_precision(h)
     system, q, xi = checks.initial_data(system, q, xi, v, lasting=store is not None)
     if density is not None:
@@ -93,28 +94,27 @@ def simulate(
         system, scheme = checks.canonical(system), checks.canonical(scheme)
         trajectory = trace(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
         refused = refusals.marks(system, scheme, q, xi, h, None if v is None else checks.vector("v", v))
-        return trajectory.replace(report=trajectory.report.replace(refused=refused))
+        return trajectory.replace(t=t0 + trajectory.t, report=trajectory.report.replace(refused=refused))
     scheme, nodes = checks.canonical(scheme), steps // save_every + 1
     checks.finite_parameters(scheme)
     with explained(f"what {type(scheme).__name__} checks before a run"):
         scheme.check(system, q)
+    if store is not None and t0:
+        raise InputError("times in a store are counted from its run's start, so t0 is 0 there.")
     if store is None and (resume or checkpoint_every is not None):
         raise InputError("resume and checkpoint_every are about a store; give its path: store='run.zarr'.")
-    with _record(store, system, scheme, q, xi, h, save_every, nodes, checkpoint_every, resume) as record:
+    kept: AbstractContextManager = nullcontext(Memory(system, scheme, h, save_every, nodes))
+    if store is not None:
+        kept = closing(Recording(store, system, scheme, q, xi, h, save_every, nodes, checkpoint_every, resume))
+    with kept as record:
         trajectory, failure = run(system, scheme, q, xi, h, nodes - 1, save_every, progress, compiled, record)
+    trajectory = trajectory.replace(t=t0 + trajectory.t) if t0 else trajectory
     warn_of_pull(trajectory, stacklevel=2)
     if failure is None:
         return trajectory
+    if t0:
+        failure.add_note(f"Times in this sentence are counted from t0 = {t0:g}.")
     if on_failure == "mark" and isinstance(failure, PHYSICAL):
         return mark_failed(trajectory, nodes - 1)
     failure.trajectory = trajectory
     raise failure
-
-
-def _record(
-    store: PathLike | None, system: System, scheme: Scheme, q: Array, xi: Array, h: Array, save_every: int, *how: Any
-) -> AbstractContextManager:
-    """What the run is kept in, as a context: memory, or a store that is closed whatever happens."""
-    if store is None:
-        return nullcontext(Memory(system, scheme, h, save_every, how[0]))
-    return closing(Recording(store, system, scheme, q, xi, h, save_every, *how))

@@ -223,7 +223,7 @@ def mark_failed(trajectory: Trajectory, intervals: int) -> Trajectory:
         residual=fill(np.nan)(report.residual),
     )
     if trajectory.scheme.time(trajectory.final) is None:
-        t = np.asarray(times(trajectory.h, trajectory.save_every, 0, intervals + 1))
+        t = trajectory.t[0] + np.asarray(times(trajectory.h, trajectory.save_every, 0, intervals + 1))
     else:
         t = fill(np.nan)(trajectory.t)
     return trajectory.replace(t=t, q=q, p=p, xi=xi, xi_mid=xi_mid, report=report)

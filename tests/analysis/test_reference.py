@@ -112,3 +112,5 @@ def test_bad_times_are_refused():
     for t in ([0.0, 2.0, 1.0], [-1.0, 1.0, 0.5], [np.nan]):
         with pytest.raises(ValueError, match="times in order"):
             dh.reference(SLEIGH.system, SLEIGH.q, SLEIGH.xi, t=t)
+    with pytest.raises(dh.InputError, match="t must be real numbers"):
+        dh.reference(SLEIGH.system, SLEIGH.q, SLEIGH.xi, t="long")

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.paths import chunk
+from discrete_hamel.compiler.native.host import HostRun
 from discrete_hamel.compiler.step import near_angles
 from discrete_hamel.compiler.step.near_angles import Angle, near, turn
 from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.compiler.step.verification import values_of
 from paper_figures.speeds import start
 
 BOUND = 2.3e-16  # one unit in the last place of 1
@@ -21,12 +22,14 @@ LIMIT = near(jnp.float64)
 def from_next_to(angle, distance):
     """sin and cos of angle + distance from those of the angle, whether they are trusted, and angle + distance."""
     graph = Graph()
-    here = graph.input("angle", angle)
-    nodes = Angle((0, 0, 0), (here, graph.unary("sin", here), graph.unary("cos", here)))
-    at = jnp.asarray(angle + distance)
-    seen = [jnp.asarray(f(angle)) for f in (lambda x: x, np.sin, np.cos)]
-    values, trusted = turn(graph, [nodes], seen, {here: at})
-    return float(values[nodes.here[1]]), float(values[nodes.here[2]]), bool(trusted), float(at)
+    here, *seen = (graph.input(name, angle) for name in ("here", "angle", "sine", "cosine"))
+    nodes = Angle(tuple(seen), (here, graph.unary("sin", here), graph.unary("cos", here)))
+    outputs, positive = turn(graph, list(nodes.here[1:]), [nodes], dict(zip(seen, seen, strict=True)))
+    at = angle + distance
+    sine, cosine, within = values_of(
+        graph, [*outputs, *positive], dict(zip([here, *seen], [at, angle, np.sin(angle), np.cos(angle)], strict=True))
+    )
+    return sine, cosine, within > 0, at
 
 
 @given(st.floats(-1e4, 1e4), st.floats(-0.99 * LIMIT, 0.99 * LIMIT))
@@ -53,7 +56,7 @@ def test_which_angles_are_known_from_the_iteration():
 @pytest.mark.parametrize(("limit", "done"), [(LIMIT, 20), (0.0, 0)])
 def test_a_step_that_ends_too_far_off_is_left_to_the_plain_path(monkeypatch, limit, done):
     monkeypatch.setattr(near_angles, "near", lambda dtype: limit)
-    _, whole, good, _ = chunk(Stepper(*DISK), 20, *DISK, jnp.asarray(20), jnp.asarray(1))
+    _, whole, good, _ = HostRun(Stepper(*DISK))(*DISK, 20, 1)
     assert (whole, good) == (done, done == 20)
 
 
@@ -61,7 +64,7 @@ def test_a_step_that_ends_too_far_off_is_left_to_the_plain_path(monkeypatch, lim
     "scheme", [dh.DiscreteHamel(), dh.Composed(dh.DiscreteHamel(), order=4)], ids=["step", "composed"]
 )
 def test_angles_beyond_the_reach_of_polynomials(scheme):
-    """Nodal velocities are found for all nodes at once, by polynomials up to 10^6; from there on by the library."""
+    """Sines are polynomials up to 10^6; from there on they are the library's."""
     turns = 2 * np.pi * 2e5
     q, xi = (0.3 + turns, 0.1, 0.0, 0.0, 0.0), (0.1, 0.6, -2.0)
     run = dh.simulate(dh.systems.RollingDisk(), q, xi, h=0.01, steps=30, scheme=scheme)

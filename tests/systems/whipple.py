@@ -4,9 +4,12 @@ Coordinates (x, y, yaw, lean, pitch, steer, rear, front), z up, parameters from 
 whose formulas are not used.
 """
 
+import garages
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+import discrete_hamel as dh
 
 # Meijaard, Papadopoulos, Ruina and Schwab (2007), table 2: by speed, weave (real, imaginary), capsize, castering.
 TABLE = {
@@ -102,3 +105,17 @@ def slipping(q, v, s):
 
 def rows(q, s):
     return jax.jacfwd(lambda v: slipping(q, v, s))(jnp.zeros(8))
+
+
+NAMES = ("x", "y", "yaw", "lean", "pitch", "steer", "rear", "front")
+ORDER = [2, 0, 1, 3, 4, 6, 5, 7]  # of the mechanism's coordinates, in those
+FREE = ("lean", "steer", "rear")  # whose rates are xi in the frame by hand
+
+
+def from_constraints(s):
+    return dh.from_constraints(lagrangian, rows, params=s, coordinates=NAMES, free=FREE)
+
+
+def as_a_mechanism(s):
+    """With the same velocities free as by hand; nothing says so in what a user builds."""
+    return garages.bicycle(s).replace(free=tuple(ORDER.index(NAMES.index(name)) for name in FREE))

@@ -21,6 +21,7 @@ from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.schemes.varying_step import TimeTransformed
 
+LITTLE = 1e-6  # of a step: how soon after a zero the function is looked at again
 LONGEST = 10**7  # steps without enough crossings after which a section is given up
 
 
@@ -62,7 +63,7 @@ def crossings(trajectory: Trajectory, function: Function, *, sense: int = 0) -> 
             f"crossings need every node, and this trajectory has each {trajectory.save_every}th; "
             "simulate with save_every=1."
         )
-    return _search(trajectory.system, trajectory.scheme, trajectory.h, nodes_of(trajectory), function, sense)
+    return zeros_between(trajectory.system, trajectory.scheme, trajectory.h, nodes_of(trajectory), function, sense)
 
 
 def section(
@@ -107,7 +108,7 @@ def section(
             nodes = go_on(system, scheme, h, state, CHUNK, done)
             if not np.all(np.isfinite(nodes.xi)):
                 raise InputError(f"a step failed before t = {float(nodes.t[-1]):g}; simulate it to see which, and why.")
-            found = _search(system, scheme, h, nodes, function, sense)
+            found = zeros_between(system, scheme, h, nodes, function, sense)
             state = nodes.states(np.asarray(CHUNK))
         else:
             run = simulate(system, q, xi, h=h, steps=CHUNK, scheme=scheme)
@@ -120,19 +121,26 @@ def section(
     return Crossings(*(np.concatenate([getattr(part, name) for part in parts])[:count] for name in names))
 
 
-def _search(system: System, scheme: Scheme, h: Array, nodes: Nodes, function: Function, sense: int) -> Crossings:
-    """All crossings between nodes: single ones, pairs within a step, and touches."""
+def zeros_between(
+    system: System, scheme: Scheme, h: Array, nodes: Nodes, function: Function, sense: int, from_zero: bool = False
+) -> Crossings:
+    """All crossings between nodes: single ones, pairs within a step, and touches. Where the first node is itself a
+    zero, `from_zero`, they are looked for from a little later on, when the function has the sign of its rate.
+    """
     shape = np.shape(function(jnp.asarray(nodes.q[0]), jnp.asarray(nodes.xi[0])))
     if shape != ():
         raise InputError(f"the function of (q, xi) must return one number; it returned shape {shape}.")
     values, rates = partial_steps.along(function, system, nodes.q, nodes.xi)
     lengths = np.diff(nodes.t, append=nodes.t[-1] + np.ptp(nodes.t[-2:]))
+    if from_zero:
+        values = np.append(rates[0] * lengths[0] * LITTLE, values[1:])
     inputs = function, system, scheme, h
     found: list[tuple[np.ndarray, Ends, np.ndarray]] = []
 
     def locate(index: np.ndarray, low: np.ndarray | float, high: np.ndarray | float, senses: np.ndarray) -> None:
         if len(index):
-            low, high = (np.broadcast_to(np.asarray(end, float), index.shape) for end in (low, high))
+            least = LITTLE * ((index == 0) & from_zero)
+            low, high = (np.broadcast_to(np.asarray(end, float), index.shape) for end in (np.maximum(low, least), high))
             found.append((index, partial_steps.zeros(*inputs, nodes.states(index), low, high), senses))
 
     signs = np.sign(values)

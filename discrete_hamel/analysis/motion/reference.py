@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError, RunFailed
+from discrete_hamel._support.inputs import floats
 from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.singular_states import left_chart
@@ -45,7 +46,7 @@ def reference(
     (2, 3)
     """
     system, q, xi = checks.initial_data(system, q, xi, v)
-    times = np.atleast_1d(np.asarray(t, float))
+    times = np.atleast_1d(np.asarray(floats("t", t)))
     if np.ndim(t) == 0:
         times = np.concatenate([[0.0], times])
     steps = np.diff(times)

@@ -10,7 +10,7 @@ from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.sections import Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
-from discrete_hamel.compiler.step.near_angles import Angle, near
+from discrete_hamel.compiler.step.near_angles import Angle, turn
 from discrete_hamel.compiler.step.roots import SHRUNK, Root
 from discrete_hamel.compiler.step.rounding import allowed
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, finished, sane, squared_size, units
@@ -48,7 +48,7 @@ class Solve:
         self.kept |= {} if root.linear else {self.done: self.ended}
         count = len(outputs)
         whole = [*outputs, *guards, *(node for pair in left for node in pair)]
-        turned, trusted = self._turn(whole, angles)
+        turned, trusted = turn(graph, whole, angles, self.kept)
         self.outputs = outputs = turned[:count]
         positive, rows = [*turned[count : count + len(guards)], *trusted], turned[count + len(guards) :]
         checks = [graph.binary("gt", g, graph.const(0.0)) for g in positive]
@@ -137,21 +137,6 @@ class Solve:
 
     def _allowed(self, row: int, size: int) -> int:
         return self._node(lambda a, b: allowed(a, b, self.root.negligible), row, size).item()
-
-    def _turn(self, outputs: list[int], angles: Sequence[Angle]) -> tuple[list[int], list[int]]:
-        """The outputs with sines and cosines as in `near_angles`, and what has to be positive for that to hold."""
-        graph, replaced, trusted = self.graph, {}, []
-        for seen, (here, sine, cosine) in angles:
-            a, s, c = (self.kept[node] for node in seen)
-            d = graph.sub(here, a)
-            square = graph.mul(d, d)
-            cubic = graph.mul(graph.mul(d, square), graph.const(1 / 6))
-            along = graph.sub(d, cubic)
-            back = graph.mul(square, graph.sub(graph.const(0.5), graph.mul(square, graph.const(1 / 24))))
-            replaced[sine] = graph.add(s, graph.sub(graph.mul(along, c), graph.mul(back, s)))
-            replaced[cosine] = graph.sub(c, graph.add(graph.mul(along, s), graph.mul(back, c)))
-            trusted.append(graph.sub(graph.const(near(float)), graph.unary("abs", d)))
-        return (graph.substitute(outputs, replaced) if replaced else outputs), trusted
 
     def call(self, code: Code, count: str) -> None:
         """Find the root, from what is in memory, and the outputs; the iterations are stored at `count`."""

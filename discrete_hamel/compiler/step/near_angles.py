@@ -6,7 +6,7 @@ An iteration ends with a correction whose square is round-off, so that d is far 
 not, the step is not trusted, and the plain path takes it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -49,6 +49,26 @@ def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
         if same is not None:
             found.append(Angle(*((a, graph.unary("sin", a), graph.unary("cos", a)) for a in (same, here))))
     return found
+
+
+def turn(
+    graph: Graph, outputs: list[int], angles: Iterable[Angle], last: Mapping[int, int]
+) -> tuple[list[int], list[int]]:
+    """The outputs with these sines and cosines from those of the last iteration, and what has to be positive for that.
+
+    `last` are the nodes that have the values of the angles' nodes in the last iteration.
+    """
+    near_by, replaced = [], dict[int, int]()
+    for seen, (here, sine, cosine) in angles:
+        a, s, c = (last[node] for node in seen)
+        d = graph.sub(here, a)
+        square = graph.mul(d, d)
+        along = graph.sub(d, graph.mul(graph.mul(d, square), graph.const(1 / 6)))
+        back = graph.mul(square, graph.sub(graph.const(0.5), graph.mul(square, graph.const(1 / 24))))
+        replaced[sine] = graph.add(s, graph.sub(graph.mul(along, c), graph.mul(back, s)))
+        replaced[cosine] = graph.sub(c, graph.add(graph.mul(along, s), graph.mul(back, c)))
+        near_by.append(graph.sub(graph.const(near(float)), graph.unary("abs", d)))
+    return (graph.substitute(outputs, replaced) if replaced else outputs), near_by
 
 
 def _changing(graph: Graph, angles: Iterable[int], unknowns: list[int]) -> list[int]:
