@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used: linalg alone takes 0.1 s
 from jax import Array
-from scipy.linalg import qr
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
@@ -229,7 +229,7 @@ def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:
         )
     norms = np.linalg.norm(a, axis=1)
     unit = a / np.where(norms > 0, norms, 1.0)[:, None]
-    _, r, order = qr(unit.T, mode="economic", pivoting=True)
+    _, r, order = scipy.linalg.qr(unit.T, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(r))
     if sizes[-1] > DEPENDENT * sizes[0]:
         return
@@ -253,7 +253,7 @@ def _column_sets(one_forms: np.ndarray) -> Sequence[tuple[int, ...]]:
     every = list(itertools.islice(itertools.combinations(range(coordinates), k), MAX_SETS + 1))
     if len(every) <= MAX_SETS:
         return every
-    pivots = (qr(a, mode="r", pivoting=True)[1][:k] for a in one_forms)
+    pivots = (scipy.linalg.qr(a, mode="r", pivoting=True)[1][:k] for a in one_forms)
     return sorted({tuple(sorted(int(c) for c in chosen)) for chosen in pivots})
 
 

@@ -6,8 +6,8 @@ from typing import Unpack
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used: linalg alone takes 0.1 s
 from jax import Array
-from scipy.linalg import qr
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError, InputTypeError
@@ -136,7 +136,11 @@ def _spanning(slopes: np.ndarray) -> tuple[int, ...]:
     """Indices of rows that span all rows, the first ones where there is a choice."""
     sizes = np.linalg.norm(slopes, axis=1)
     unit = slopes / np.where(sizes > 0, sizes, 1.0)[:, None]
-    rank = int(np.sum(np.abs(np.diag(qr(unit.T, mode="r", pivoting=True)[0])) > DEPENDENT)) if len(unit) else 0
+    rank = (
+        int(np.sum(np.abs(np.diag(scipy.linalg.qr(unit.T, mode="r", pivoting=True)[0])) > DEPENDENT))
+        if len(unit)
+        else 0
+    )
     kept: list[int] = []
     for row in range(len(unit)):
         if len(kept) < rank and np.linalg.matrix_rank(unit[[*kept, row]], tol=DEPENDENT) > len(kept):

@@ -6,8 +6,8 @@ from typing import Unpack
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used: linalg alone takes 0.1 s
 from jax import Array
-from scipy.linalg import qr
 
 from discrete_hamel._support.arrays import Coordinates, PyTree, Velocities
 from discrete_hamel._support.errors import InputError
@@ -187,7 +187,7 @@ def _refuse_dependent(slopes: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
             "transitional state), and the motion is not determined. Start on one branch, or write each branch as a "
             "constraint."
         )
-    _, r, order = qr((slopes / sizes[:, None]).T, mode="economic", pivoting=True)
+    _, r, order = scipy.linalg.qr((slopes / sizes[:, None]).T, mode="economic", pivoting=True)
     left = np.abs(np.diag(r))
     if left[-1] <= DEPENDENT * left[0]:
         raise InputError(

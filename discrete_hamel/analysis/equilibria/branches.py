@@ -7,8 +7,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.optimize import brentq
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError
@@ -78,7 +78,7 @@ class Branch:
                 def slope(part: float, place: Place = place) -> float:
                     return self._curve.slope(self._curve.next(place, part * self.length), name)
 
-                part = brentq(slope, 0.0, 1.0, xtol=1e-14, rtol=1e-14)
+                part = scipy.optimize.brentq(slope, 0.0, 1.0, xtol=1e-14, rtol=1e-14)
                 end = self._curve.next(place, part * self.length)
                 found.append(result(self._curve.problem_at(end.value), self._curve.point(end)))
         return found

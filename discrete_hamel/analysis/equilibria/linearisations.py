@@ -4,7 +4,7 @@ from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy  # whose parts are loaded when they are used
 
 ROUNDINGS = 8.0  # units of round-off, per root of the dimension, within which a singular value is zero
 

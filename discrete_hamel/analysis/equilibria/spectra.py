@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.optimize import linear_sum_assignment
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import InputError
@@ -63,7 +63,7 @@ class Spectrum(NamedTuple):
         h, found = self.discrete.linear.h or 1.0, self.discrete.eigenvalues
         rates = self.rates
         wanted = np.exp(np.clip(rates.real * h, -50, 50) + 1j * rates.imag * h)
-        rows, columns = linear_sum_assignment(np.abs(wanted[:, None] - found[None]))
+        rows, columns = scipy.optimize.linear_sum_assignment(np.abs(wanted[:, None] - found[None]))
         rest = np.setdiff1d(np.arange(len(found)), columns)  # of what the scheme remembers besides (q, xi)
         return np.concatenate([found[columns[np.argsort(rows)]], found[rest]])
 

@@ -66,8 +66,9 @@ class Question(NamedTuple):
             def leaf(value: ArrayLike) -> ArrayLike:
                 if not jnp.issubdtype(jnp.result_type(value), jnp.floating):
                     return value
-                value = jnp.asarray(value)
-                return value * (1 + UNITS * jnp.finfo(value.dtype).eps * draw.choice([-1.0, 1.0], value.shape))
+                value = np.asarray(value)
+                by = 1 + UNITS * jnp.finfo(value.dtype).eps * draw.choice([-1.0, 1.0], value.shape)
+                return (value * by).astype(value.dtype)
 
             return jax.tree.map(leaf, tree)
 

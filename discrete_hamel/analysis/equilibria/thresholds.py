@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy  # whose parts are loaded when they are used
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.linearisations import Linearisation
@@ -44,7 +44,7 @@ def threshold(
             return growth if growth else -np.finfo(float).tiny
         return (2 * growth) ** 2 if growth > 0 else -_nearest(linear.rates())
 
-    return float(brentq(sign, low, high, xtol=xtol, rtol=1e-14))
+    return float(scipy.optimize.brentq(sign, low, high, xtol=xtol, rtol=1e-14))
 
 
 def _nearest(rates: np.ndarray) -> float:

@@ -5,8 +5,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.errors import InputError
@@ -108,7 +108,7 @@ def transported_density(system: System, q: Coordinates, xi: Quasivelocities, t: 
     _euler_poincare(system, q, "the transport of a density of the momenta")
     times = np.atleast_1d(np.asarray(t, float))
     m = system.rank
-    found = solve_ivp(
+    found = scipy.integrate.solve_ivp(
         lambda _, y: np.asarray(_rates(system, q, y)),
         (0.0, times[-1]),
         np.append(np.asarray(xi)[:m], 0.0),

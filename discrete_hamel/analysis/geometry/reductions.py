@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.integrate import solve_ivp
-from scipy.optimize import brentq, minimize_scalar
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates
 from discrete_hamel._support.errors import InputError
@@ -85,7 +84,7 @@ class Reduced(Pytree):
         grid = np.unique(np.append(grid, _extrema(off, grid, above)))
         above = _potentials(self, grid) - float(energy)
         crossings = np.flatnonzero(np.sign(above[:-1]) * np.sign(above[1:]) < 0)
-        roots = [brentq(off, grid[i], grid[i + 1], xtol=1e-14, rtol=1e-14) for i in crossings]
+        roots = [scipy.optimize.brentq(off, grid[i], grid[i + 1], xtol=1e-14, rtol=1e-14) for i in crossings]
         return np.sort(np.concatenate([roots, grid[above == 0.0]]))
 
     def oscillation(self, energy: float, r: float) -> tuple[float, float]:
@@ -129,7 +128,7 @@ class Reduced(Pytree):
         phase_space.require_affine(system, dict(phase_space.generators(system, symmetries)), self.constants.point(r))
         times = np.atleast_1d(np.asarray(t, float))
         y0 = np.concatenate([[r, rate], np.eye(size + 1).ravel()])
-        found = solve_ivp(
+        found = scipy.integrate.solve_ivp(
             lambda _, y: np.asarray(_rate(self, y)),
             (0.0, times[-1]),
             y0,
@@ -154,7 +153,9 @@ class Reduced(Pytree):
             raise InputError(f"at energy {energy:.6g} the motion about r = {r:g} never comes back: it has no shift.")
         size = len(self.constants.point(low))
         y0 = np.concatenate([[low, 0.0], np.eye(size + 1).ravel()])
-        found = solve_ivp(lambda _, y: np.asarray(_rate(self, y)), (0.0, period), y0, "DOP853", rtol=1e-13, atol=1e-13)
+        found = scipy.integrate.solve_ivp(
+            lambda _, y: np.asarray(_rate(self, y)), (0.0, period), y0, "DOP853", rtol=1e-13, atol=1e-13
+        )
         return Shift(period, found.y[2:, -1].reshape(size + 1, size + 1))
 
     def plot(self, energy: float | None = None, *, ax: "Axes | None" = None) -> "FigureBase":
@@ -229,7 +230,7 @@ def _extrema(off: Callable[[float], float], grid: np.ndarray, above: np.ndarray)
         peaks = np.flatnonzero((values[1:-1] >= values[:-2]) & (values[1:-1] >= values[2:]) & (values[1:-1] < 0)) + 1
         for i in peaks:
             ends = (grid[i - 1], grid[i + 1])
-            place = minimize_scalar(lambda r, sign=sign: -sign * off(r), bounds=ends, method="bounded")
+            place = scipy.optimize.minimize_scalar(lambda r, sign=sign: -sign * off(r), bounds=ends, method="bounded")
             found += [float(place.x)] if -place.fun > 0 else []
     return found
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
 from jax.typing import ArrayLike
-from scipy.interpolate import make_interp_spline
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import frames, gibbs_appell, hamel
@@ -118,7 +118,7 @@ def _between_nodes(run: Trajectory) -> Supplied:
     if not degree:
         return Supplied(np.zeros(1), np.zeros(1))
     forward = np.sign(run.t[-1] - run.t[0])  # splines want times that grow
-    splines = (make_interp_spline(forward * run.t, part, degree) for part in run._evaluate(power))
+    splines = (scipy.interpolate.make_interp_spline(forward * run.t, part, degree) for part in run._evaluate(power))
     return Supplied(*(forward * spline.antiderivative()(forward * run.t) for spline in splines))
 
 

@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError, RunFailed
@@ -62,7 +62,7 @@ def reference(
     samples[times == 0] = y0
     wanted = times[times != 0]
     if len(wanted):
-        solution = solve_ivp(
+        solution = scipy.integrate.solve_ivp(
             lambda _, y: np.asarray(rate(system, y, size)),
             (0.0, wanted[-1]),
             y0,

@@ -1,15 +1,16 @@
 """Secular trends: the slope of a quantity along a run, with an error bar."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+import scipy  # whose parts are loaded when they are used
 
 from discrete_hamel._support.errors import InputError
 
 BLOCKS = 64
 SIGMAS = 4  # standard errors from zero that are significant
-ONE_SIDED = ndtr(-SIGMAS)  # what lies beyond so many
+ONE_SIDED = math.erfc(SIGMAS / math.sqrt(2)) / 2  # what lies beyond so many
 LEAST = 8.0  # degrees of freedom: a drift that bends is correlated too, and with fewer none would be told from zero
 FEWEST = 4  # values that have a scatter to tell an error from
 
@@ -63,7 +64,7 @@ def trend(t: np.ndarray, values: np.ndarray) -> Trend:
     tau = autocorrelation_time(scatter)
     freedom = max(blocks / tau - 2, LEAST)
     error = np.sqrt(scatter @ scatter / (blocks - 2) / spread * tau)
-    return Trend(slope, float(error * stdtrit(freedom, 1 - ONE_SIDED) / SIGMAS))
+    return Trend(slope, float(error * scipy.special.stdtrit(freedom, 1 - ONE_SIDED) / SIGMAS))
 
 
 def autocorrelation_time(values: np.ndarray) -> float:

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.integrate import solve_bvp, solve_ivp
-from scipy.interpolate import CubicSpline
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError, RunFailed
@@ -74,7 +73,7 @@ def vakonomic(
     times = np.atleast_1d(np.asarray(t, float))
     times = np.concatenate([[0.0], times]) if np.ndim(t) == 0 else times
     guess = jnp.asarray(xi[: system.rank])
-    found = solve_ivp(
+    found = scipy.integrate.solve_ivp(
         lambda _, y: np.asarray(_rates(len(q), system, y, guess)),
         (0.0, times[-1]),
         np.concatenate([q, pi]),
@@ -119,7 +118,7 @@ def vakonomic_between(
     fixed = np.eye(size)[:n]
     ends = np.concatenate([fixed, 0 * fixed]), np.concatenate([0 * fixed, fixed])
     with np.errstate(all="ignore"):  # trial curves may run away; what is found is asked below
-        found = solve_bvp(
+        found = scipy.integrate.solve_bvp(
             lambda _, y: _by_columns(rates, y).T,
             lambda a, b: np.concatenate([a[:n] - np.asarray(begin), b[:n] - end]),
             share * t,
@@ -191,5 +190,5 @@ def _along(coordinates: int, system: System, y: Array, guess: Array) -> tuple[Ar
 def _curve(coordinates: int, system: System, t: np.ndarray, y: np.ndarray, guess: Array) -> Vakonomic:
     xi, mu, energy, value = (np.asarray(part) for part in _along(coordinates, system, jnp.asarray(y), guess))
     pi = y[:, coordinates:]
-    action = float(CubicSpline(t, value).integrate(t[0], t[-1]))
+    action = float(scipy.interpolate.CubicSpline(t, value).integrate(t[0], t[-1]))
     return Vakonomic(t, y[:, :coordinates], xi, pi, (pi - mu)[:, system.rank :], energy, action)

@@ -6,8 +6,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.interpolate import make_interp_spline
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
@@ -206,7 +206,7 @@ def _integral(t: ArrayLike, values: Array) -> float:
     if len(t) < 2:
         return 0.0
     forward = np.sign(t[-1] - t[0])
-    spline = make_interp_spline(forward * t, np.asarray(values), min(5, len(t) - 1))
+    spline = scipy.interpolate.make_interp_spline(forward * t, np.asarray(values), min(5, len(t) - 1))
     return float(forward * spline.integrate(forward * t[0], forward * t[-1]))
 
 
@@ -224,7 +224,7 @@ def _field(eta: Eta, t: Array | np.ndarray, run: Trajectory, *, rates: bool = Tr
         )
     if slopes is None and rates:
         forward = np.sign(t[-1] - t[0])
-        spline = make_interp_spline(forward * t, np.asarray(values), min(5, len(t) - 1))
+        spline = scipy.interpolate.make_interp_spline(forward * t, np.asarray(values), min(5, len(t) - 1))
         slopes = jnp.asarray(forward * spline.derivative()(forward * t))
     short = partial(jnp.pad, pad_width=((0, 0), (0, n - values.shape[1])))
     return short(values), None if slopes is None else short(slopes)

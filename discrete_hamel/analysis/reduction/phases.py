@@ -6,9 +6,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.linalg
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.errors import InputError
@@ -126,7 +125,7 @@ def _flow(reduced: ReducedSystem, x: np.ndarray, time: float) -> tuple[np.ndarra
     """x(T), its derivative by x, and g(T)."""
     d, n = len(x), reduced.actions.shape[1]
     y0 = np.concatenate([x, np.eye(d).ravel(), np.eye(n).ravel()])
-    found = solve_ivp(
+    found = scipy.integrate.solve_ivp(
         lambda _, y: np.asarray(_rates(reduced, jnp.asarray(y))), (0.0, time), y0, "DOP853", rtol=1e-13, atol=1e-13
     )
     y = found.y[:, -1]

@@ -6,8 +6,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
@@ -146,7 +146,7 @@ def _along_reference(reduced: ReducedSystem, run: Trajectory, first: Array) -> n
             [reference.rate(reduced, y[:d], y[:s]), _turn(reduced, y[:s], y[s:d], y[d:].reshape(n, n))]
         )
 
-    found = solve_ivp(
+    found = scipy.integrate.solve_ivp(
         rate,
         (t[0], t[-1]),
         y0,

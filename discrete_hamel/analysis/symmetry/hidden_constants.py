@@ -6,8 +6,8 @@ from typing import overload
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
@@ -155,7 +155,9 @@ def _integrate(
             continue
         order = np.argsort(np.abs(wanted - here))
         end = wanted[order[-1]]
-        solution = solve_ivp(rate, (here, end), y0, "DOP853", t_eval=wanted[order], rtol=3e-14, atol=1e-14)
+        solution = scipy.integrate.solve_ivp(
+            rate, (here, end), y0, "DOP853", t_eval=wanted[order], rtol=3e-14, atol=1e-14
+        )
         if not solution.success or solution.y.shape[1] < len(wanted):
             raise InputError(
                 f"the adjoint equation could not be integrated to r = {end:.6g}: {solution.message} "

@@ -122,7 +122,7 @@ def require_affine(system: System, symmetries: Symmetries, q: Array) -> None:
     """A sentence for generators that `action` cannot take."""
     for name, generator in generators(system, static_generators(system, symmetries)).items():
         slope = interpret(jax.jacfwd(generator))
-        origin, here = slope(jnp.zeros_like(q)), slope(q + jnp.linspace(0.1, 0.7, len(q)))
+        origin, here = slope(np.zeros(len(q))), slope(q + np.linspace(0.1, 0.7, len(q)))
         if not np.allclose(origin, here, rtol=1e-9, atol=1e-9):
             raise InputError(
                 f"the symmetry {name!r} of {type(system).__name__} is not affine in its coordinates, so a finite step "
@@ -163,7 +163,7 @@ def block(basis: np.ndarray, extra: int) -> np.ndarray:
     return whole
 
 
-@jax.jit
+@partial(interpret, often=OFTEN)
 def retract(system: System, q: Array, eta: Array) -> Array:
     """q after a step of the midpoint rule q' = Psi eta: it keeps rotation matrices and unit vectors what they are."""
     return root(lambda end: end - q - frame(system, (q + end) / 2) @ eta, q)[0]
@@ -174,7 +174,7 @@ def nearby(system: System, q: Array, n: int) -> Array:
     if not len(q):
         return jnp.zeros((NEARBY, 0))
     amounts = 0.1 * np.random.default_rng(0).normal(size=(NEARBY, n))
-    return jnp.stack([retract(system, q, eta) for eta in jnp.asarray(amounts)])
+    return jax.device_put(np.stack([retract(system, q, eta) for eta in amounts]))
 
 
 @partial(interpret, often=OFTEN)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used
 from jax import Array
-from scipy.integrate import solve_ivp
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
@@ -144,7 +144,7 @@ class ShapeMomenta:
             return np.concatenate([np.ravel(part) for part in parts])
 
         y0 = np.concatenate([self.start, self.basis.ravel()])
-        found = solve_ivp(rate, (0.0, 1.0), y0, "DOP853", rtol=1e-12, atol=1e-13)
+        found = scipy.integrate.solve_ivp(rate, (0.0, 1.0), y0, "DOP853", rtol=1e-12, atol=1e-13)
         if not found.success or not np.all(np.isfinite(found.y[:, -1])):
             raise InputError(
                 f"the fields could not be carried to r = {np.asarray(r).tolist()}: the shape variables, or the orbits, "

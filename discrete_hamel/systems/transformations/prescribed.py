@@ -6,8 +6,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # whose parts are loaded when they are used: linalg alone takes 0.1 s
 from jax import Array
-from scipy.linalg import qr
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
@@ -243,7 +243,7 @@ def _pivots(system: InTime, rows: np.ndarray) -> tuple[int, ...]:
     _leave_some(rows.shape[1], len(rows))
     sizes = np.linalg.norm(rows, axis=1)
     names = [(system.system.coordinates or {i: f"q[{i}]"})[i] for i in system.driven]
-    _, r, order = qr(rows / np.where(sizes > 0, sizes, 1.0)[:, None], mode="economic", pivoting=True)
+    _, r, order = scipy.linalg.qr(rows / np.where(sizes > 0, sizes, 1.0)[:, None], mode="economic", pivoting=True)
     if not np.all(np.isfinite(rows)) or np.abs(np.diag(r))[-1] <= STUCK:
         raise InputError(
             f"{' and '.join(names)} cannot be prescribed at this q: the constraint lets no motion change "
