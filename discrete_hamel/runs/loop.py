@@ -12,7 +12,7 @@ from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
-from discrete_hamel.compiler.gradients.differentiable import follow
+from discrete_hamel.compiler.gradients.differentiable import Compiled, follow
 from discrete_hamel.compiler.paths import compiled_for, stepper_for
 from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.compiler.step.stages import StageStepper
@@ -46,14 +46,19 @@ def trace(
     if isinstance(how, str):
         trajectory = scan(system, scheme, q, xi, h, intervals, save_every)
         return trajectory.replace(report=trajectory.report.replace(reason=how))
-    state, first = first_state(system, scheme, q, xi, h)
-    motion = follow(how, system, scheme, state, h, intervals, save_every)
-    nodes = motion.states.q, motion.states.p, motion.xi
-    q, p, xi = (jnp.concatenate([a[None], b]) for a, b in zip(first, nodes, strict=True))
-    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)  # type: ignore[arg-type]
-    final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
+    (q, p, xi), motion, final = _follow(how, system, scheme, q, xi, h, intervals, save_every)
+    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)
     t = times(h, save_every, 0, intervals + 1)
     return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
+
+
+@partial(jax.jit, static_argnums=(0, 6, 7))
+def _follow(how: Compiled, system: System, scheme: Scheme, q: Any, xi: Array, h: Array, *length: int) -> tuple:
+    state, first = first_state(system, scheme, q, xi, h)
+    motion = follow(how, system, scheme, state, h, *length)
+    nodes = zip(first, (motion.states.q, motion.states.p, motion.xi), strict=True)
+    final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
+    return tuple(jnp.concatenate([a[None], b]) for a, b in nodes), motion, final
 
 
 def scan(system: System, scheme: Scheme, q: Any, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:

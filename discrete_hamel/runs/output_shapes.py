@@ -12,16 +12,10 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.mechanics.system import System
 
-# Under jit, which keeps what it has traced: a second run of a kind of system does not trace these again.
-_FRAME, _LAGRANGIAN, _STRUCTURE, _SLIP, _FORCE = (
-    jax.jit(lambda system, *at, name=name: getattr(system, name)(*at))
-    for name in ("frame", "lagrangian", "structure", "slip", "force")
-)
-
 
 def shapes(system: System, q: Array) -> tuple[int, int]:
     """(n, m), after a look at the shapes of all that the system's functions return."""
-    psi = _shape("frame(q)", _FRAME, system, q)
+    psi = _shape("frame(q)", system.frame, q)
     names = getattr(system, "coordinates", ())
     if len(psi.shape) == 2 and psi.shape[0] == len(names) != len(q):
         raise InputError(f"q has {len(q)} components; {type(system).__name__} has {len(names)}: {', '.join(names)}.")
@@ -41,10 +35,10 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
         )
     xi = jax.ShapeDtypeStruct((n,), q.dtype)
     sizes = f"n = {n}, rank = {m}"
-    _refuse_shape("lagrangian(q, xi)", (), sizes, _LAGRANGIAN, system, q, xi)
-    _refuse_shape("structure(q)", (n, n, n), sizes, _STRUCTURE, system, q)
-    _refuse_shape("slip(q)", (n - m,), sizes, _SLIP, system, q)
-    _refuse_shape("force(q, xi)", (n,), sizes, _FORCE, system, q, xi)
+    _refuse_shape("lagrangian(q, xi)", (), sizes, system.lagrangian, q, xi)
+    _refuse_shape("structure(q)", (n, n, n), sizes, system.structure, q)
+    _refuse_shape("slip(q)", (n - m,), sizes, system.slip, q)
+    _refuse_shape("force(q, xi)", (n,), sizes, system.force, q, xi)
     return n, m
 
 

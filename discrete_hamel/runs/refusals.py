@@ -29,15 +29,16 @@ SENTENCES = {
 }
 
 
-def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None) -> Array:
-    """The codes of what is wrong with a run's data, summed; xi with all n components, v if that was given."""
+@jax.jit
+def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None, asked: list[Array]) -> Array:
+    """The codes of what is wrong with a run's data, summed; xi with all n components, v if given, and `demands`."""
     numbers = [leaf for leaf in jax.tree.leaves((system, scheme, q, xi)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
     wrong = {
         NOT_FINITE: ~jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in numbers])),
         NO_STEP: (h == 0) | ~jnp.isfinite(h),
         OFF_CONSTRAINT: _off_constraint(system, q, xi, v),
         OFF_MANIFOLD: off_manifold(system, q) > slack(q),
-        PARAMETER: ~jnp.all(jnp.stack([jnp.asarray(True), *_demands(system)])),
+        PARAMETER: ~jnp.all(jnp.stack([jnp.asarray(True), *asked])),
     }
     return sum((jnp.where(bad, code, 0) for code, bad in wrong.items()), start=jnp.asarray(0))
 
@@ -61,8 +62,8 @@ def _off_constraint(system: System, q: Array, xi: Array, v: Array | None) -> Arr
     return off | jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
 
 
-def _demands(system: System) -> list[Array]:
+def demands(system: System) -> list[Array]:
     """What the system's check demands of traced parameters."""
-    with demanded() as demands, contextlib.suppress(jax.errors.JAXTypeError, jax.errors.JAXIndexError):
+    with demanded() as asked, contextlib.suppress(jax.errors.JAXTypeError, jax.errors.JAXIndexError):
         system.check()
-    return demands
+    return asked

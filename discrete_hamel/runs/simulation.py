@@ -93,7 +93,8 @@ def simulate(
             raise InputError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         system, scheme = checks.canonical(system), checks.canonical(scheme)
         trajectory = trace(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
-        refused = refusals.marks(system, scheme, q, xi, h, None if v is None else checks.vector("v", v))
+        v, asked = None if v is None else checks.vector("v", v), refusals.demands(system)
+        refused = refusals.marks(system, scheme, q, xi, h, v, asked)
         return trajectory.replace(t=t0 + trajectory.t, report=trajectory.report.replace(refused=refused))
     scheme, nodes = checks.canonical(scheme), steps // save_every + 1
     checks.finite_parameters(scheme)
