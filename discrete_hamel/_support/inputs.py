@@ -35,7 +35,7 @@ def floats(name: str, value: object) -> Array:
             array.dtype.kind == "O" and array.size > 0 and all(isinstance(a, numbers.Real) for a in array.flat)
         )
         if real or not array.size:
-            return jnp.asarray(array.astype(float))
+            return jax.device_put(array.astype(jnp.result_type(float)))  # for `jnp.asarray` XLA compiles
     except (TypeError, ValueError, OverflowError):
         pass  # ragged, of strange objects, too large for a float
     raise InputError(f"{name} must be real numbers, as one list or array; got {short(value)}.")

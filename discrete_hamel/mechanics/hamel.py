@@ -15,6 +15,7 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates, Float, Momenta, N, Quasivelocities, Velocities, k, m, m_or_n, n
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import gibbs_appell
+from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
 
@@ -22,13 +23,13 @@ F = TypeVar("F", bound=Callable)
 
 
 def _or(gibbs_appell_form: Callable) -> Callable[[F], F]:
-    """The decorated formula; for constraints nonlinear in the velocities, its counterpart in `gibbs_appell`."""
+    """The decorated formula, traced once a shape; for constraints nonlinear in the velocities, `gibbs_appell`'s."""
 
     def decorate(formula: F) -> F:
         @wraps(formula)
         def dispatch(system: System, *arguments: Any, **named: Any) -> Any:
             if not system.frameless:
-                return formula(system, *arguments, **named)
+                return formula(system, *arguments, **named) if named else call(formula, None, system, *arguments)
             named = {name: jnp.asarray(a, float) for name, a in named.items()}
             return gibbs_appell_form(system, *(jnp.asarray(a, float) for a in arguments), **named)
 

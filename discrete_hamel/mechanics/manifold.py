@@ -1,5 +1,7 @@
 """Redundant coordinates: the manifold g(q) = 0 on which they lie, how far a point is off it, and the nearest on it."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -48,7 +50,7 @@ def project(
     near = nearest(system, given)
     system = system.at(near)
     velocity = floats("xi", xi) if v is None else _admissible_velocity(system, near, floats("v", v))
-    if not isinstance(near, jax.core.Tracer) and not float(_off(system, near)) <= slack(near):
+    if not isinstance(near, jax.core.Tracer) and not float(off_manifold(system, near)) <= slack(near):
         raise InputError(
             f"Gauss' and Newton's iteration finds no point near q = {given.tolist()} that satisfies what "
             f"{type(system).__name__} asks of its redundant coordinates, holonomic(q) = 0; start nearer."
@@ -91,26 +93,23 @@ def nearest(system: System, q: Array) -> Array:
     return jax.lax.while_loop(going, once, (jnp.zeros((), int), q))[1]
 
 
-def refuse_off_manifold(system: System, q: Array) -> None:
+def refuse_off_manifold(system: System, q: Array, off: Callable = off_manifold) -> None:
     """Refuses a q off g = 0, with the amount and the nearest point."""
-    if not system.redundant or float(off := _off(system, q)) <= slack(q):
+    if not system.redundant or float(off(system, q)) <= slack(q):
         return
     there = nearest(system, q)
     apart = float(jnp.linalg.norm(q - there))
-    if not float(_off(system, there)) <= slack(q):
+    if not float(off(system, there)) <= slack(q):
         aim = "No point near it satisfies them"
     else:
         shown = f", {[float(f'{a:.12g}') for a in there]}" if len(q) <= 16 else ""
         aim = f"The nearest point that does is {apart:.3g} away{shown}: dh.project(system, q, xi) gives it"
     raise InputError(
         f"the initial q is off the holonomic constraints of {type(system).__name__}'s redundant coordinates, "
-        f"holonomic(q) = 0, by {float(off):.3g}. {aim}."
+        f"holonomic(q) = 0, by {float(off(system, q)):.3g}. {aim}."
     )
 
 
 def slack(q: Array) -> float:
     """How far off an initial q of this precision may be."""
     return max(ON_MANIFOLD, 64 * float(jnp.finfo(q.dtype).eps))
-
-
-_off = jax.jit(off_manifold)

@@ -17,12 +17,13 @@ from discrete_hamel.compiler.reading.numbers import number, with_arrays
 from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
-from discrete_hamel.mechanics.manifold import refuse_off_manifold
+from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold
 from discrete_hamel.mechanics.singular_states import lost_direction, refuse_singular
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
 from discrete_hamel.runs.refusals import ON_CONSTRAINT
 
+_off_manifold = interpret(off_manifold)
 _shapes = Cache(most=500)  # by what they follow from
 SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
 
@@ -143,10 +144,10 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
         return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
     with explained(f"what {type(system).__name__} checks of the place where it starts"):
         system.check_start(q)
-        refuse_off_manifold(system, q)
+        refuse_off_manifold(system, q, _off_manifold)
     with explained("the system at the initial data"):
         try:
-            found = (_facts.afresh if lasting else _facts)(system, q, jnp.zeros(n) if xi is None else xi)
+            found = (_facts.afresh if lasting else _facts)(system, q, floats("xi", [0.0] * n) if xi is None else xi)
         except TracedWithin:
             raise InputError(
                 "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
@@ -163,7 +164,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
     if xi is None:
         xi = _from_velocity(system, q, v, facts.get("frame(q)"))
     elif len(xi) < n:
-        xi = jnp.asarray(np.concatenate([np.asarray(xi), facts["slip(q)"]]))
+        xi = jax.device_put(np.concatenate([np.asarray(xi), facts["slip(q)"]]))
     _on_constraint(system, np.asarray(xi), facts["slip(q)"], v is not None)
     return system, q, xi
 

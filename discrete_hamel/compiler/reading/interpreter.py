@@ -132,6 +132,7 @@ TABLE: dict[str, Callable] = {
     "sub": lambda p, a, b: a - b,
     "mul": lambda p, a, b: a * b,
     "div": _divide,
+    "rem": lambda p, a, b: np.where(b == 0, a if a.dtype.kind in "iu" else np.nan, np.fmod(a, b)),  # as XLA has it
     "neg": lambda p, a: -a,
     "square": lambda p, a: a * a,
     "integer_pow": lambda p, a: np.power(a, p["y"]) if p["y"] >= 0 else 1 / np.power(a, -p["y"]),

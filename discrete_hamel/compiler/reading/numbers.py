@@ -23,7 +23,7 @@ def number(value: float) -> Array:
     array = _numbers.get(key)
     if isinstance(array, Array) and not array.is_deleted():  # by someone to whom it was donated
         return array
-    array = jnp.asarray(np.asarray(value, float))
+    array = jax.device_put(np.asarray(value, jnp.result_type(float)))  # for `jnp.asarray` XLA compiles
     if not isinstance(array, jax.core.Tracer):
         if len(_numbers) >= _numbers.most:
             _numbers.clear()

@@ -100,24 +100,30 @@ def difference(
     """
     if isinstance(stepper, StageStepper):
         return _of_sweeps(system, scheme, state, h, made)
-    parameters, lengths = stepper.arguments(system, scheme, h)
-    scheme, fixed = in_steps(scheme, h)[0], dict(zip(stepper.parameters, map(float, parameters), strict=False))
+    of_numpy: Any = np.asarray
+    scheme, steps = in_steps(scheme, of_numpy(h))  # and all else by NumPy: XLA would compile each product
+    lengths = of_numpy(steps)
+    fixed = _values(stepper.parameters, (system, scheme, lengths[0]))
     for k in range(STEPS if made is None else len(made[1])):
         mean: Any = 0.0
         for length in lengths:
-            known = fixed | dict(zip([*stepper.length, *stepper.state], [length, *scalars(state)], strict=True))
-            z = root_of(stepper, {node: float(value) for node, value in known.items()})
+            z = root_of(stepper, fixed | _values([*stepper.length, *stepper.state], (length, state)))
             if z is None:
                 return ""  # nothing to compare: the kernel fails here too, and the plain path takes the step
-            unlike, state, xi, slack = _step(system, scheme, state, length, jnp.asarray(z, h.dtype))
+            unlike, state, xi, slack = _step(system, scheme, state, length, of_numpy(z, h.dtype))
             if unlike:
                 return unlike
-            mean = mean + length / jnp.sum(lengths) * xi
+            mean = mean + length / np.sum(lengths) * xi
         if made is not None and (unlike := _unlike(made, k, state, mean, slack)):
             return f"{unlike} of step {k + 1}"
         if made is not None and not scheme.nodal and (unlike := _not_at_node(system, state, made[1][k])):
             return f"{unlike} at the end of step {k + 1}"
     return ""
+
+
+def _values(nodes: Sequence[int], tree: PyTree) -> dict[int, float]:
+    """The numbers in a pytree's leaves, by the nodes that they are values of."""
+    return dict(zip(nodes, map(float, scalars(jax.tree.map(np.asarray, tree))), strict=False))
 
 
 def _step(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> tuple[str, State, Array, Array | None]:
@@ -145,17 +151,17 @@ def _definition(system: System, scheme: Scheme, state: State, h: Array, z: Array
     return scheme.residual(system, state, h, z), scheme.advance(system, state, h, z)
 
 
-def _third(like: Array) -> float:
+def _third(like: Array | np.ndarray) -> float:
     return float(jnp.finfo(like.dtype).eps) ** (1 / 3)
 
 
-def _perturb(random: np.random.Generator, share: float, *arrays: PyTree) -> list[Array]:
+def _perturb(random: np.random.Generator, share: float, *arrays: PyTree) -> list[PyTree]:
     """All numbers moved by a share of their size, or of a little of the others'."""
 
-    def move(leaf: Array) -> Array:
+    def move(leaf: Array) -> np.ndarray:
         a = np.asarray(leaf)
         size = np.abs(a) + 1e-3 * (np.mean(np.abs(a)) or 1.0) if a.size else a
-        return jnp.asarray(a + share * size * random.choice([-1.0, 1.0], a.shape), a.dtype)
+        return np.asarray(a + share * size * random.choice([-1.0, 1.0], a.shape), a.dtype)
 
     return [jax.tree.map(move, array) for array in arrays]
 
@@ -202,10 +208,10 @@ def _plain_step(system: System, scheme: Scheme, state: State, h: Array) -> tuple
 
 def _not_at_node(system: System, state: State, xi: Array) -> str:
     """Whether mu(q, xi)^D = p does not hold at a node, or xi leaves D."""
-    free, whole = xi[: system.rank], jnp.asarray(xi)
-    momentum, full = _at_node(system, state.q, jnp.asarray(free))
+    free, whole = xi[: system.rank], np.asarray(xi)
+    momentum, full = _at_node(system, state.q, free)
     share = _third(whole)
-    (shifted,) = _perturb(np.random.default_rng(0), share, jnp.asarray(free))
+    (shifted,) = _perturb(np.random.default_rng(0), share, free)
     other, _ = _at_node(system, state.q, shifted)
     scale = np.max(np.abs(other - momentum), initial=0.0) + share**2 * np.max(np.abs(state.p), initial=0.0)
     if not np.max(np.abs(momentum - state.p), initial=0.0) <= scale:
