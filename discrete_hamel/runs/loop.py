@@ -45,9 +45,11 @@ def trace(
     how = "asked for" if not compiled else compiled_for(system, scheme, at, xi, h) if intervals else "no steps"
     if isinstance(how, str):
         trajectory = scan(system, scheme, q, xi, h, intervals, save_every)
-        return trajectory.replace(report=trajectory.report.replace(reason=how))
+        steps = jnp.asarray(intervals * save_every)
+        return trajectory.replace(report=trajectory.report.replace(reason=how, plain_steps=steps))
     (q, p, xi), motion, final = _follow(how, system, scheme, q, xi, h, intervals, save_every)
     report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)
+    report = report.replace(plain_steps=motion.plain_steps)
     t = times(h, save_every, 0, intervals + 1)
     return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
@@ -187,18 +189,17 @@ def run(
     if compiled:
         stepper = stepper_for(system, scheme, state, h, reproducible=record.lasting)
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
-    (state, finished, plain_until), last = record.begin(state, first, path)
+    (state, finished, plain_until, plain_steps), last = record.begin(state, first, path)
     failure: RunFailed | RunInterrupted | None = None
     per_chunk = _per_call(stepper, state.q, save_every)
     with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests() as stops:
         while finished < intervals and failure is None and not record.failure:
             ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False
-            rows = record.rows(finished, ask)
+            rows, plain = record.rows(finished, ask), isinstance(stepper, str) or finished < plain_until
             try:
-                if isinstance(stepper, str):
+                if isinstance(stepper, str) or plain:
+                    ask = ask if isinstance(stepper, str) else min(ask, plain_until - finished)
                     chunk = plain_chunk(system, scheme, state, h, ask, save_every)
-                elif finished < plain_until:
-                    chunk = plain_chunk(system, scheme, state, h, min(ask, plain_until - finished), save_every)
                 else:
                     chunk, astray = compiled_chunk(stepper, system, scheme, state, h, ask, save_every, rows)
             except Exception as error:  # the user's functions may do anything
@@ -218,9 +219,9 @@ def run(
                     or met_singular_state(system, track, velocities, at, finished, save_every)
                 )
                 last = at[-1], track[-1], velocities[-1]
-            finished += whole
+            finished, plain_steps = finished + whole, plain_steps + whole * save_every * plain
             plain_until = (finished // FEW + 1) * FEW if astray else plain_until
-            failure = record.add(t, saved, Point(state, finished, plain_until)) or failure
+            failure = record.add(t, saved, Point(state, finished, plain_until, plain_steps)) or failure
             bar.at(steps)
             if stops and finished < intervals and failure is None:
                 failure = interruption(finished * save_every, intervals * save_every)

@@ -40,6 +40,7 @@ class RunReport(Pytree):
     residual: Float[np.ndarray, K]  # (K,) norm left by its last step
     path: str = "plain"
     reason: str = ""
+    plain_steps: Any = 0  # how many the plain path took: all, or from where a compiled one failed
     refused: Array | None = None  # of a traced run: codes of `refusals`, 0 where nothing would be refused outside jit
 
     def refusals(self) -> tuple[str, ...]:
@@ -47,7 +48,9 @@ class RunReport(Pytree):
         return () if self.refused is None else refusals.sentences(int(self.refused))
 
     def _path(self) -> str:
-        return repr(self.path) + (f", reason={self.reason!r}" if self.reason else "")
+        astray = self.path != "plain" and not isinstance(self.plain_steps, jax.core.Tracer) and np.any(self.plain_steps)
+        told = f", of which {np.sum(self.plain_steps)} steps plain, where the compiled one failed" if astray else ""
+        return repr(self.path) + told + (f", reason={self.reason!r}" if self.reason else "")
 
     def __repr__(self) -> str:
         if isinstance(self.converged, jax.core.Tracer) or np.ndim(self.converged) != 1:

@@ -4,8 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph import expressions, limits
@@ -13,6 +11,7 @@ from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.lowering import lower
 from discrete_hamel.compiler.paths import compiled_for, stepper_for
 from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.compiler.step.verification import values_of
 from discrete_hamel.runs import validation as checks
 
 
@@ -194,10 +193,37 @@ def test_a_step_that_fails_is_a_failure_with_the_run_so_far():
     assert 1 < done[0] == done[1] < 500
 
 
-@settings(max_examples=25)
-@given(st.integers(0, 10**6), st.floats(-2, 2), st.floats(0.0, 3.2))
-def test_elimination_with_the_sums_is_the_dense_solve_for_any_chain(seed, scale, spread):
-    """Masses over four decades, any angles: Newton's correction as by the dense Jacobian of the plain path."""
+# (seed, scale, spread): the first were found to lose most digits, out of 400 drawn at random.
+CHAINS = [
+    *((906613, 0.20127300680296667, 1.7837084162909123), (251578, 0.47769296886919266, 1.420926479926138)),
+    *((271785, -0.9312336619949568, 0.9061473810222925), (314302, 0.0, 2.5)),
+    *((seed, seed % 5 - 2.0, 3.2 * seed / 25) for seed in range(25)),
+]
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no number has more digits than a double here")
+def test_elimination_with_the_sums_is_the_dense_solve_for_any_chain():
+    """Masses over four decades, any angles: Newton's correction as by the dense Jacobian of the plain path.
+
+    The pivots are those of the sample, so that elsewhere roundings grow by |K^-1| |L| |U| (Higham 2002, thm. 9.4),
+    which no condition number bounds. With 11 more bits that is 2000 times less: there the formulas have to be exact.
+    What is left in doubles must be small beside the correction, of which it is the factor of Newton's contraction, and
+    in most chains nothing but roundings.
+    """
+    contraction = []
+    for seed, scale, spread in CHAINS:
+        stepper, known, expected, condition = _at_a_chain(seed, scale, spread)
+        size = np.abs(expected).max()
+        exact = values_of(stepper.graph, stepper.root.correction, {k: np.longdouble(v) for k, v in known.items()})
+        assert np.abs(exact - expected).max() < (1e-14 * condition + 1e-13) * size
+        found = np.asarray(_corrected(stepper)(known))
+        contraction.append(np.abs(found - expected).max() / size)
+    assert max(contraction) < 1e-6
+    assert np.median(contraction) < 1e-12
+
+
+def _at_a_chain(seed, scale, spread):
+    """Numbers of the chain's nodes that are given, the correction there by the plain path's Jacobian, its condition."""
     random = np.random.default_rng(seed)
     system, scheme, state, h = begun(LONG, q=ANGLES, xi=ANGLES)
     stepper = _built.setdefault("long", None) or Stepper(system, scheme, state, h)
@@ -209,12 +235,12 @@ def test_elimination_with_the_sums_is_the_dense_solve_for_any_chain(seed, scale,
     q, p = random.uniform(-spread, spread, LINKS_OF_LONG), random.normal(size=LINKS_OF_LONG)
     state = state.replace(q=jnp.asarray(q), p=jnp.asarray(p))
     xi = jnp.asarray(random.normal(size=LINKS_OF_LONG))
-    correction = np.asarray(_corrected(stepper)(scalars((system, scheme, h)), scalars(state), xi))
     assert len(stepper.root.unknowns) == LINKS_OF_LONG
+    given = zip((stepper.parameters, stepper.state), (scalars((system, scheme, h)), scalars(state)), strict=True)
+    known = {node: float(x) for nodes, numbers in given for node, x in zip(nodes, numbers, strict=True)}
+    known |= dict(zip(stepper.root.unknowns, map(float, xi), strict=True))
     residual, jacobian = _dense(system, scheme, state, h, jnp.concatenate([xi, state.q + h * xi]))
-    expected = np.linalg.solve(jacobian, -residual)[:LINKS_OF_LONG]
-    tolerance = 1e-14 * np.linalg.cond(jacobian) * np.abs(expected).max() + 1e-13 * np.abs(expected).max()
-    assert np.abs(correction - expected).max() < tolerance
+    return stepper, known, np.linalg.solve(jacobian, -residual)[:LINKS_OF_LONG], np.linalg.cond(jacobian)
 
 
 LINKS_OF_LONG = 14  # more than are eliminated densely
@@ -224,11 +250,9 @@ _built, _compiled = {}, {}
 
 
 def _corrected(stepper):
-    """Newton's correction at xi, where q1 - q0 - h xi = 0 has been eliminated."""
+    """Newton's correction at given numbers, where q1 - q0 - h xi = 0 has been eliminated."""
 
-    def correction(parameters, state, xi):
-        known = dict(zip(stepper.parameters, parameters, strict=True)) | dict(zip(stepper.state, state, strict=True))
-        known |= dict(zip(stepper.root.unknowns, xi, strict=True))
+    def correction(known):
         return jnp.stack(lower(stepper.graph, stepper.root.correction)(known))
 
     return _compiled.setdefault(stepper, jax.jit(correction))

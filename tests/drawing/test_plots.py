@@ -135,7 +135,9 @@ def test_the_power_spectrum_is_scipys_and_its_integral_the_variance(pendulum):
     signal = pytest.importorskip("scipy.signal")
     for window, name in ((np.hanning, np.hanning(21)), (np.ones, np.ones(21))):
         frequencies, power = plots.power_density(pendulum.t, pendulum.q[:, 0], window)
-        by_scipy = signal.periodogram(np.asarray(pendulum.q)[:, 0], 1 / pendulum.h, window=name, detrend="constant")
+        by_scipy = signal.periodogram(
+            np.asarray(pendulum.q)[:, 0], 1 / float(pendulum.h), window=name, detrend="constant"
+        )
         np.testing.assert_allclose(frequencies, by_scipy[0], rtol=1e-12)
         np.testing.assert_allclose(power, by_scipy[1], rtol=1e-9, atol=1e-18)
     assert power.sum() * frequencies[1] == pytest.approx(np.var(pendulum.q[:, 0]), rel=1e-12)  # without a window

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import jax
 import jax.numpy as jnp
 import pytest
 from runs import same
@@ -37,6 +38,25 @@ DATA = {"q": (0.1, 0.2, 0.0, 0.0, 0.0), "xi": (1.0, 0.4, 0.3), "h": 0.01, "steps
 
 def go(store, **options):
     return dh.simulate(SYSTEM, **DATA, store=store, resume=True, progress=False, **options)
+
+
+def test_the_report_counts_the_steps_that_were_plain(undisturbed, tmp_path):
+    """A pivot is lost at step 18, under jit at 42; the plain path goes on, to step 64 or to the end."""
+    data = {name: DATA[name] for name in ("h", "steps")}
+    q, xi = jnp.asarray(DATA["q"]), jnp.asarray(DATA["xi"])
+    under_jit = jax.jit(lambda q: dh.simulate(SYSTEM, q=q, xi=xi, **data))(q)
+    saved = jax.jit(lambda q: dh.simulate(SYSTEM, q=q, xi=xi, **data, save_every=10))(q)
+    plain = dh.simulate(SYSTEM, **DATA, compiled=False, progress=False)
+    counts = [traj.report.plain_steps for traj in (undisturbed, under_jit, saved, plain)]
+    assert counts == [46, 258, 260, 300]
+    assert under_jit.report.path == undisturbed.report.path == "compiled"
+    assert "46 steps plain" in repr(undisturbed)
+    assert "258 steps plain" in repr(under_jit.report)
+    undisturbed.save(tmp_path / "copy.zarr")
+    assert dh.load(tmp_path / "copy.zarr", system=SYSTEM).report.plain_steps == 46
+    sleigh = dh.simulate(dh.systems.ChaplyginSleigh(), q=[0, 0, 0], xi=[1, 0.1], h=0.1, steps=3, progress=False)
+    assert sleigh.report.plain_steps == 0
+    assert "plain" not in repr(sleigh)
 
 
 class Killed(BaseException):

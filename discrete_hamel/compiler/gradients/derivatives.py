@@ -22,7 +22,7 @@ def _pack(arguments: tuple) -> tuple[Array, Array, Array]:
 @dataclasses.dataclass(frozen=True)
 class Run:
     """`saved` intervals of `every` steps: (parameters, lengths, first state) -> rows, the states before them, how many
-    steps went well, and whether the compiled steps are what made them.
+    steps went well, and how many of these the plain path took, from the interval on in which a compiled one failed.
     """
 
     history: History
@@ -34,11 +34,10 @@ class Run:
 
     def fast(self, *arguments: Array) -> list[Array]:
         known = _pack(arguments)
-        lengths = known[1]
-        rows, befores, done = self.history.run(self.saved, self.every, *known)
-        well = done == self.saved * self.every * len(lengths)
-        rows, befores, done = self.plain.resume(self.saved, self.every, *known, rows, befores, done)
-        return [rows, befores, done, well.astype(rows.dtype)]
+        rows, befores, compiled = self.history.run(self.saved, self.every, *known)
+        rows, befores, done = self.plain.resume(self.saved, self.every, *known, rows, befores, compiled)
+        interval, whole = self.every * len(known[1]), compiled == self.saved * self.every * len(known[1])
+        return [rows, befores, done, jnp.where(whole, 0, done - compiled // interval * interval)]
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         count, size = self.saved * arguments[-2].size, arguments[-1].size
@@ -50,14 +49,14 @@ class Run:
         active = tuple(i for i in range(count) if not isinstance(tangents[i], ad.Zero))
         call = dataclasses.replace(self, saved=self.saved * self.every, every=1)
         rows, _, *how = run.bind(*primals, call=call)
-        done, compiled = map(lax.stop_gradient, how)
+        done, by_plain = map(lax.stop_gradient, how)
         along = *(tangents[i] for i in active), *map(ad.instantiate_zeros, tangents[count:])
-        (moved,) = linear.bind(*primals, rows, done, compiled, *along, call=Tangent(self.history, self.plain, active))
+        (moved,) = linear.bind(*primals, rows, done, by_plain, *along, call=Tangent(self.history, self.plain, active))
         saved, befores = self._save(primals[-1], rows, primals[-2].size)
         counts = self._most(lax.stop_gradient(rows[:, -1]), primals[-2].size)
-        outputs = [jnp.concatenate([saved[:, :-1], counts], axis=1), befores, done, compiled]
+        outputs = [jnp.concatenate([saved[:, :-1], counts], axis=1), befores, done, by_plain]
         changes = self._save(along[-1], moved, primals[-2].size)
-        return outputs, [*changes, *map(jnp.zeros_like, (done, compiled))]
+        return outputs, [*changes, *map(jnp.zeros_like, (done, by_plain))]
 
     def _save(self, begin: Array, rows: Array, parts: int) -> tuple[Array, Array]:
         """The rows of the last step of each interval, and the states before them."""
@@ -77,7 +76,7 @@ class Run:
 class Derivative:
     """What the tangent and the adjoint share: the history, and the parameters by which it is differentiated.
 
-    Arguments: parameters, lengths, first state, rows of every step, how many went well, whether compiled; then vectors.
+    Arguments: parameters, lengths, first state, rows of every step, how many went well, how many plain; then vectors.
     """
 
     history: History
@@ -94,7 +93,7 @@ class Derivative:
             return self.plain(*arguments)
         if not self.history.guards:
             return self.by_compiled(*arguments)
-        return lax.cond(arguments[-self.vectors - 1] > 0, self.by_compiled, self.plain, *arguments)
+        return lax.cond(arguments[-self.vectors - 1] == 0, self.by_compiled, self.plain, *arguments)
 
     def _split(self, arguments: tuple) -> tuple[tuple, Array, tuple]:
         """Parameters, lengths, first state and rows; how many steps went well; and the vectors."""

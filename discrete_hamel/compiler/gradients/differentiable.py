@@ -41,6 +41,7 @@ class Motion(NamedTuple):
     converged: Array
     iterations: Array
     residual: Array
+    plain_steps: Array  # how many, from the interval on in which a compiled one failed
 
 
 def with_derivatives(stepper: Stepper) -> Compiled:
@@ -72,16 +73,17 @@ def follow(
     parameters, lengths = stepper.arguments(system, scheme, h)
     parameters, begin = parameters[: len(stepper.parameters)], jnp.stack(scalars(state))
     call = Run(compiled.history, compiled.plain, intervals, every)
-    rows, befores, done, _ = run.bind(*parameters, lengths, begin, call=call)
+    rows, befores, done, plain = run.bind(*parameters, lengths, begin, call=call)
     if every == 1:
         befores = jnp.concatenate([begin[None], rows[:-1, : len(begin)]])
-    return _motion(compiled, every, jnp.stack(parameters), lengths, rows, befores, done)
+    return _motion(compiled, every, jnp.stack(parameters), lengths, rows, befores, done, plain)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _motion(
-    compiled: Compiled, every: int, parameters: Array, lengths: Array, rows: Array, befores: Array, done: Array
-) -> Motion:
+    compiled: Compiled, every: int, parameters: Array, lengths: Array, rows: Array, befores: Array, done: Array,
+    by_plain: Array,
+) -> Motion:  # fmt: skip
     """What is recorded of a run, from its rows; whatever of it is not used costs nothing under jit."""
     history, plain, _ = compiled
     stepper, parts = history.stepper, len(lengths)
@@ -108,7 +110,15 @@ def _motion(
     norm = jnp.max(jnp.linalg.norm(jax.lax.stop_gradient(left), axis=-1).reshape(-1, parts), axis=1)
     most = jnp.max(jax.lax.stop_gradient(rows[:, -1]).reshape(-1, parts), axis=1)
     most = jnp.where(jnp.isnan(most), 0, most).astype(int)
-    return Motion(nodes, _velocities(compiled, parameters, nodes), xi, well, most, norm)
+    return Motion(
+        nodes,
+        _velocities(compiled, parameters, nodes),
+        xi,
+        well,
+        most,
+        norm,
+        jax.lax.stop_gradient(by_plain).astype(int) // parts,
+    )
 
 
 def _lanes(nodes: list[int], values: Array, count: int) -> dict[int, Array]:

@@ -163,16 +163,16 @@ def _few(
 
 def _a_good_one(few: System, axes: Axes, q: np.ndarray, velocity: np.ndarray, quasi: bool) -> Lead:
     """The first member who can start; if none of the few can, what is wrong with the first of them."""
-    refusal: ValueError | None = None
-    for k in range(min(FEW, len(q))):
+    refusals = []
+    for k in range(min(FEW, len(q))):  # one at least: `gathered` refuses none
         given = (velocity[k], None) if quasi else (None, velocity[k])
         try:
             system, at, xi = checks.initial_data(one(few, axes, k), q[k], *given)
         except ValueError as error:
-            refusal = refusal or error
+            refusals.append(error)
         else:
             return Lead(system, np.asarray(at), np.asarray(xi))
-    raise refusal or ValueError("no member can start.")
+    raise refusals[0]
 
 
 def _ready(whole: System, ready: System) -> System:

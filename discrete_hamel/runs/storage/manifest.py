@@ -190,7 +190,8 @@ def _leaves(blank: PyTree, described_as: Described) -> list[Array]:
     if set(like) != set(stored):
         raise StoreDamaged(f"its {described_as['class']} has the parameters {sorted(stored)}, not {sorted(like)}.")
     for name, leaf in like.items():
-        if stored[name].dtype.kind not in FITTING.get(leaf.dtype.kind, ""):
+        shaped = stored[name].shape == leaf.shape or not isinstance(blank, Scheme)  # a system's may be many
+        if not shaped or stored[name].dtype.kind not in FITTING.get(leaf.dtype.kind, ""):
             raise StoreDamaged(f"the parameter {name!r} of its {described_as['class']} is {stored[name].tolist()}.")
     return [jnp.asarray(stored[name].astype(leaf.dtype)) for name, leaf in like.items()]
 

@@ -16,12 +16,13 @@ Stopped = RunFailed | RunInterrupted | None
 
 class Point(NamedTuple):
     """All that the rest of a run depends on: the scheme's state after so many saved intervals, and the interval up
-    to which the plain path stands in for the compiled one.
+    to which the plain path stands in for the compiled one; and how many steps of these intervals it took.
     """
 
     state: State
     finished: int
     plain_until: int
+    plain_steps: int
 
 
 class Rows(NamedTuple):
@@ -102,7 +103,7 @@ class Memory:
     def __init__(self, system: System, scheme: Scheme, h: Array, save_every: int, nodes: int) -> None:
         self.made_by = system, scheme, h
         self.save_every, self.nodes, self.failure = save_every, nodes, None
-        self.finished = 0
+        self.finished = self.plain_steps = 0
 
     def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
         self.path, count = path, self.nodes - 1
@@ -117,7 +118,7 @@ class Memory:
             ) from error
         for rows, value in zip(self.kept, node, strict=False):
             rows[0] = value
-        return Point(state, 0, 0), (node[0], node[1], node[3])
+        return Point(state, 0, 0, 0), (node[0], node[1], node[3])
 
     def room(self, finished: int) -> int:  # noqa: ARG002  # the same whatever it is
         return 1 << 62
@@ -128,11 +129,11 @@ class Memory:
     def add(self, t: np.ndarray, saved: tuple, point: Point) -> None:
         count = point.finished - self.finished
         self.kept.part(self.finished, count).take(t, saved)
-        self.finished = point.finished
+        self.finished, self.plain_steps = point.finished, point.plain_steps
 
     def end(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
         rows = self.kept
         if self.finished < self.nodes - 1:  # copied, so that the room for the rest is given back
             rows = Rows(*(a.copy() for a in rows.part(0, self.finished)))
-        report = RunReport(rows.converged, rows.iterations, rows.residual, *self.path)
+        report = RunReport(rows.converged, rows.iterations, rows.residual, *self.path, self.plain_steps)
         return Trajectory(*rows[:5], report, *self.made_by, state, self.save_every), failure

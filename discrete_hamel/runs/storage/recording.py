@@ -117,7 +117,7 @@ class Recording:
         self.way = list(path)
         if self.contents is not None:
             return self._taken_up(self.contents, state, path)
-        self.point = Point(state, 0, 0)
+        self.point = Point(state, 0, 0, 0)
         start = np.zeros(1, self.store.nodes.columns["time"].dtype)
         node = {name: np.asarray(a)[None] for name, a in zip(("q", "p", "xi"), first, strict=True)}
         self.store.nodes.extend({"time": start} | node)
@@ -133,7 +133,7 @@ class Recording:
                 f"{self.path} cannot be resumed: it was made on the {way[0]} path, this run takes the "
                 f"{path[0]} path ({path[1] or 'compiled=True'}), and they may differ in the last bit."
             )
-        self.point = Point(_restore(told, state, self.path), told["finished"], told["plain_until"])
+        self.point = Point(_restore(told, state, self.path), told["finished"], told["plain_until"], told["plain_steps"])
         if told["failure"]:
             kind = {failure.__name__: failure for failure in PHYSICAL}[told["failure"][0]]
             self.failure = kind(str(told["failure"][1]))
@@ -177,7 +177,7 @@ class Recording:
                 solves = {name: values[rows] for name, values in _solves(report).items()}
                 self.store.intervals.extend({"xi_mid": t.xi_mid[rows]} | solves)
             self.store.write_full()
-        self.point = Point(t.final, len(t) - 1, 0)
+        self.point = Point(t.final, len(t) - 1, 0, 0 if report is None else int(report.plain_steps))
         self._write_all()
 
     @contextmanager
@@ -216,10 +216,10 @@ class Recording:
 
     def _manifest(self) -> Manifest:
         """The manifest: what made the run, and all that going on depends on."""
-        state, finished, plain_until = self.point
+        state, finished, plain_until, plain_steps = self.point
         leaves = None if state is None else [np.asarray(leaf).tolist() for leaf in jax.tree.leaves(state)]
         failure = None if self.failure is None else [type(self.failure).__name__, str(self.failure)]
-        how = {"path": self.way, "finished": finished, "plain_until": plain_until}
+        how = {"path": self.way, "finished": finished, "plain_until": plain_until, "plain_steps": plain_steps}
         return cast(Manifest, {**self.identity, **how, "state": leaves, "failure": failure})
 
     def _unwritten(self, write: Callable[[], None]) -> StoreFailed | None:
@@ -249,8 +249,8 @@ def stored_trajectory(
     t, q, p, xi = (arrays[name] for name in layout.RUN)
     if scheme is None:
         return Trajectory(t, q, p, xi, None, None, system, None, None, None, told["save_every"])  # type: ignore[arg-type]
-    path, reason = told["path"]  # type: ignore[misc]  # of a scheme, which has one
-    report = RunReport(arrays["converged"], arrays["iterations"], arrays["residual"], path, reason)  # type: ignore[arg-type]
+    how = *told["path"], told["plain_steps"]  # type: ignore[misc]  # of a scheme, which has one
+    report = RunReport(arrays["converged"], arrays["iterations"], arrays["residual"], *how)  # type: ignore[arg-type]
     final = None if told["state"] is None else _restore(told, like, contents.path)
     return Trajectory(t, q, p, xi, arrays["xi_mid"], report, system, scheme, h, final, told["save_every"])  # type: ignore[arg-type]
 

@@ -30,5 +30,6 @@ class Manifest(MadeFrom):
     path: list[str] | None
     finished: int
     plain_until: int
+    plain_steps: int
     state: list[Numbers] | None
     failure: list[str] | None

@@ -89,6 +89,7 @@ FORM: dict[str, Callable[[object], bool]] = {
     "path": _or_null(lambda value: isinstance(value, list) and len(value) == 2 and all(map(_text, value))),
     "finished": whole,
     "plain_until": whole,
+    "plain_steps": whole,
     "state": _or_null(lambda value: isinstance(value, list) and all(map(numbers, value))),
     "failure": _or_null(_failure),
 }
@@ -97,6 +98,7 @@ OF_A_SCHEME = ("h", "path")  # null where no scheme has made the run, and only t
 
 def form(told: dict[str, object], path: Path) -> Manifest:
     """The manifest, if each of its entries is of the kind that this library writes."""
+    told.setdefault("plain_steps", 0)  # not counted by earlier versions
     for name, holds in FORM.items():
         if name not in told:
             raise StoreDamaged(f"{path} is damaged: its manifest lacks {name!r}.")
