@@ -137,7 +137,8 @@ def warn_of_single_precision(h: Array) -> None:
     if h.dtype != np.float64 and not _warned:
         _warned = True
         warnings.warn(
-            f"64-bit JAX is off, so this run is in {h.dtype}: invariants will hold to about 1e-7 only. "
+            f"64-bit JAX is off, so this run is in {h.dtype}: invariants will hold to about 1e-7 only, and there is no "
+            "native code, so that a step takes some hundred times as long. "
             "Unset JAX_ENABLE_X64 or set it to 1 before importing discrete_hamel.",
             SinglePrecision,
             stacklevel=3,
