@@ -36,6 +36,13 @@ class Event:
 
     `then(q, xi)` returns (q, xi) for what goes on, or (system, q, xi) where that is another system (it sticks, it
     slips, a constraint is lost); None ends the run. `sense` +1 means zeros on the way up, -1 down, 0 both.
+
+    >>> import discrete_hamel as dh, jax.numpy as jnp
+    >>> ball = dh.from_velocities(lambda q, v: 0.5 * v @ v - 9.8 * q[0], lambda q: jnp.eye(1), rank=1)
+    >>> floor = dh.Event(lambda q, xi: q[0], sense=-1)          # it falls 4.9 m, to the floor, in a second
+    >>> (fall,) = dh.arcs(ball, [4.9], [0.0], h=0.05, t_end=3.0, events=[floor])
+    >>> round(float(fall.t[-1]), 9)
+    1.0
     """
 
     function: Callable[[Array, Array], Scalar]
@@ -236,15 +243,17 @@ def _step(run: Trajectory, node: int, length: float) -> Trajectory:
 
 
 def _cut(run: Trajectory, step: int, length: float) -> Trajectory:
-    """A run up to a node, and a step of another length from there."""
-    last = _step(run, step, length)
+    """A run up to a node, and a step of another length from there; none where that is below what t resolves."""
+    at_node = abs(length) <= 8 * np.finfo(float).eps * max(abs(float(run.t[step])), abs(float(run.h)))
+    last = None if step and at_node else _step(run, step, length)
     if not step:
         return last
     report = run.report.replace(
         **{name: getattr(run.report, name)[:step] for name in ("converged", "iterations", "residual")}
     )
     names = {name: getattr(run, name)[: step + 1] for name in ("t", "q", "p", "xi")}
-    return _together(run.replace(**names, xi_mid=run.xi_mid[:step], report=report), last)
+    before = run.replace(**names, xi_mid=run.xi_mid[:step], report=report)
+    return before.replace(scheme=None, h=None, final=None) if last is None else _together(before, last)
 
 
 def _equal(one: System, other: System) -> bool:
@@ -284,7 +293,8 @@ def _reports(before: Trajectory, after: Trajectory, between: int = 0) -> RunRepo
                 getattr(after.report, name),
             )
             for name, fill in fills.items()
-        }
+        },
+        plain_steps=before.report.plain_steps + after.report.plain_steps,
     )
 
 
