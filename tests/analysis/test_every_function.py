@@ -42,6 +42,7 @@ OUTSIDE = {
         lambda: analysis.bundles(S.SphericalPendulum(), S.SphericalPendulum().sample()["q"]),
         "declares no symmetries, so it has no vertical directions",
     ),
+    "coefficients": (lambda: dh.coefficients(DISK, [0.3]), "is for systems that dh.reduce makes"),
     "compare": (
         lambda: dh.compare(SLEIGH, *RUNNING, schemes=[dh.DiscreteHamel()], h=0.3, t_end=1.0),
         "is not a whole number of steps",

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import hamel
@@ -58,7 +59,6 @@ class Coefficients(NamedTuple):
         return -spin - jnp.einsum("xyz,y,z->x", self.K3, v, v) - jnp.einsum("cxy,c,y->x", bent, p, v)
 
 
-@partial(interpret, often=OFTEN)
 def coefficients(reduced: ReducedSystem, r: ArrayLike) -> Coefficients:
     """Returns the coefficients of [QS] (4.9), (4.10) at r, of a system that `reduce` made: `reduced`, with l = K - U.
 
@@ -70,7 +70,13 @@ def coefficients(reduced: ReducedSystem, r: ArrayLike) -> Coefficients:
     >>> at.A.shape, at.D.shape, bool(abs(at.D2).max() < 1e-12)     # nothing quadratic in theta' in p'
     ((4, 1), (2, 2, 1), True)
     """
-    r = jnp.atleast_1d(jnp.asarray(r, float))
+    if not isinstance(reduced, ReducedSystem):
+        raise InputError(f"coefficients is for systems that dh.reduce makes, not for {type(reduced).__name__}.")
+    return _coefficients(reduced, jnp.atleast_1d(jnp.asarray(r, float)))
+
+
+@partial(interpret, often=OFTEN)
+def _coefficients(reduced: ReducedSystem, r: Array) -> Coefficients:
     s, m = reduced.shapes_count, reduced.rank - reduced.shapes_count
     e = reduced.basis(r)
 
