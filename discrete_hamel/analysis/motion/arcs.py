@@ -245,15 +245,14 @@ def _step(run: Trajectory, node: int, length: float) -> Trajectory:
 def _cut(run: Trajectory, step: int, length: float) -> Trajectory:
     """A run up to a node, and a step of another length from there; none where that is below what t resolves."""
     at_node = abs(length) <= 8 * np.finfo(float).eps * max(abs(float(run.t[step])), abs(float(run.h)))
-    last = None if step and at_node else _step(run, step, length)
     if not step:
-        return last
+        return _step(run, step, length)
     report = run.report.replace(
         **{name: getattr(run.report, name)[:step] for name in ("converged", "iterations", "residual")}
     )
     names = {name: getattr(run, name)[: step + 1] for name in ("t", "q", "p", "xi")}
     before = run.replace(**names, xi_mid=run.xi_mid[:step], report=report)
-    return before.replace(scheme=None, h=None, final=None) if last is None else _together(before, last)
+    return before.replace(scheme=None, h=None, final=None) if at_node else _together(before, _step(run, step, length))
 
 
 def _equal(one: System, other: System) -> bool:
