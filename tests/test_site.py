@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import re
+import signal
 import sys
 from operator import attrgetter
 from pathlib import Path
@@ -62,9 +63,13 @@ def test_every_public_name_has_an_entry_with_what_it_says(name, pages):
 @pytest.mark.parametrize("name", reference.EXAMPLES)
 def test_the_examples_of_the_reference_run(name):
     """Those that stand beside the docstrings; pytest runs the docstrings' own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, where the suite is a background job
     test = doctest.DocTestParser().get_doctest(reference.EXAMPLES[name], {}, name, "docs/site/examples.txt", 0)
     said: list[str] = []
-    assert not doctest.DocTestRunner().run(test, out=said.append).failed, "".join(said)
+    try:
+        assert not doctest.DocTestRunner().run(test, out=said.append).failed, "".join(said)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_entries_are_called_what_a_reader_writes(pages):
