@@ -24,6 +24,7 @@ import gc
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -413,11 +414,16 @@ def main() -> None:
         for seed, outcome in outcomes(kind, map(int, numbers)):
             print(seed, outcome.splitlines()[0][:200], flush=True)
         return
-    numbers = [int(a) for a in sys.argv[1:] if a.isdigit()]
-    programs, first = (*numbers, *(100, 0)[len(numbers) :])
-    for kind in [a for a in sys.argv[1:] if a in KINDS] or KINDS:
+    asked = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    asked.add_argument("programs", type=int, nargs="?", default=100, help="how many; 100 unless given")
+    asked.add_argument("first", type=int, nargs="?", default=0, help="the seed of the first; 0 unless given")
+    asked.add_argument("kinds", nargs="*", metavar="kind", help=f"of {', '.join(KINDS)}; all unless given")
+    wanted = asked.parse_args()
+    if unknown := {*wanted.kinds} - {*KINDS}:
+        asked.error(f"no such kind: {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
+    for kind in wanted.kinds or KINDS:
         begin = time.time()
-        found = campaign(kind, range(first, first + programs))
+        found = campaign(kind, range(wanted.first, wanted.first + wanted.programs))
         counts = ", ".join(f"{len(each)} {name}" for name, each in found.items())
         print(f"{kind}: {counts} ({time.time() - begin:.0f} s)", flush=True)
         for name in ("WRONG", "ended the process"):
