@@ -24,13 +24,14 @@ EXAMPLES = """examples:
   discrete-hamel run RollingDisk --scheme "DiscreteHamel(tau=0.4)"
   discrete-hamel run skate.py --q 0 0 0 --xi 2 0           a system of your own, from a Python file
   discrete-hamel sweep ChaplyginSleigh --over offset=0.1:0.5:9 --store sleighs.zarr
+  discrete-hamel show sleighs.zarr                         what a store holds
   discrete-hamel compare RollingDisk --schemes DiscreteHamel "Gauss(stages=2)"
   discrete-hamel audit SphericalPendulum                   what is kept, and on what ground
   discrete-hamel doctor                                    what works here
   discrete-hamel figures                                   the papers' figures, with their claims checked
   discrete-hamel bench --quick                             how fast it is here, beside C and other libraries
 
-COMMAND --help tells the options of a command.
+discrete-hamel COMMAND --help tells the options of a command.
 """
 
 

@@ -8,13 +8,27 @@ from discrete_hamel.cli import motions
 from discrete_hamel.cli.printing import add_json, print_facts
 
 ABOUT = """Say what a motion keeps: constraint, invariants with their drift, momentum, and Newton's health, each as a
-theorem that holds or is broken, as observed, or as not claimed. NAME may be a store that --save made."""
+theorem that holds or is broken, as observed, or as not claimed.
+
+What the line does not say is taken from the system's sample motion, as in discrete-hamel run."""
+
+EXAMPLES = """examples:
+  discrete-hamel audit SphericalPendulum                        its sample motion
+  discrete-hamel audit RollingDisk --scheme "Gauss(stages=2)"   the same by another scheme
+  discrete-hamel audit run.zarr                                 a run on disk
+"""
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The command's options."""
-    audit = commands.add_parser("audit", help="say what a motion keeps, and on what ground", description=ABOUT)
-    motions.add(audit)
+    audit = commands.add_parser(
+        "audit",
+        help="say what a motion keeps, and on what ground",
+        description=ABOUT,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    motions.add(audit, stored=True)
     audit.add_argument("--steps", type=int, default=1000, metavar="N", help="number of steps (default 1000)")
     audit.add_argument("--scheme", metavar="SCHEME", help='a scheme by name, such as "DiscreteHamel(tau=0.4)"')
     audit.add_argument("--system", metavar="NAME", help="of a store: what moved, where the store cannot say it itself")

@@ -32,9 +32,9 @@ class Motion(NamedTuple):
     h: float
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """The options that say which motion."""
-    parser.add_argument("name", metavar="NAME", help=FILE)
+def add(parser: argparse.ArgumentParser, *, stored: bool = False) -> None:
+    """The options that say which motion; `stored` if it may also be that of a store."""
+    parser.add_argument("name", metavar="NAME", help=f"{FILE}; or a store that --save made" if stored else FILE)
     parser.add_argument(
         "--set",
         nargs="+",
@@ -44,9 +44,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="parameters: --set mass=2 inertia=1,2,3",
     )
     parser.add_argument("--q", nargs="+", metavar="Q", help="initial coordinates: --q 0.1 0 0 (or 0.1,0,0)")
-    parser.add_argument("--xi", nargs="+", metavar="XI", help="initial quasi-velocities, the free ones or all")
+    parser.add_argument(
+        "--xi", nargs="+", metavar="XI", help="initial quasi-velocities: --xi 1.5 -0.3, the free ones or all"
+    )
     parser.add_argument("--v", nargs="+", metavar="V", help="initial coordinate velocities, instead of --xi")
-    parser.add_argument("--h", type=float, metavar="H", help="the step")
+    parser.add_argument("--h", type=float, metavar="H", help="the step, in units of time")
 
 
 def motion_of(options: argparse.Namespace) -> Motion:

@@ -16,13 +16,26 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 ABOUT = """Show a store: of a run, which --save or dh.simulate(..., store=...) made, its start, end and invariants; of a
-sweep or of dh.ensemble(..., store=...) its members, and what failed. A run of a system of your own needs that system,
-as a store holds no code: --system FILE.py:NAME."""
+sweep or of dh.ensemble(..., store=...) its members, and what failed.
+
+A run of a system of your own needs that system, as a store holds no code: --system FILE.py:NAME."""
+
+EXAMPLES = """examples:
+  discrete-hamel show run.zarr --animate run.gif                a run, and a film of it
+  discrete-hamel show sleighs.zarr                              a sweep: how many members, what failed
+  discrete-hamel show skate.zarr --system skate.py:Skate        a run of a system of your own
+"""
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The command's options."""
-    show = commands.add_parser("show", help="show what a store holds", description=ABOUT)
+    show = commands.add_parser(
+        "show",
+        help="show what a store holds",
+        description=ABOUT,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     show.add_argument("store", metavar="STORE", help="a Zarr store")
     show.add_argument("--system", metavar="NAME", help=f"what moved, with the values of the store: {FILE}")
     pictures.add(show)
