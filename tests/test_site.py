@@ -70,6 +70,8 @@ def test_the_examples_of_the_reference_run(name):
         assert not doctest.DocTestRunner().run(test, out=said.append).failed, "".join(said)
     finally:
         signal.signal(signal.SIGINT, before)
+        if "matplotlib.pyplot" in sys.modules:  # which warns when many figures are open
+            sys.modules["matplotlib.pyplot"].close("all")
 
 
 def test_entries_are_called_what_a_reader_writes(pages):
