@@ -27,17 +27,15 @@ def side_by_side(native, given, states, nodes, every, active=None):
     """The lanes' results from these states, (lanes, numbers)."""
     system, scheme, _, h = given
     numbers = np.repeat(leaves(system, *in_steps(scheme, h))[:, None], len(states), axis=1)
-    stepper = native.stepper
-    row = len(stepper.node_velocity.q) + len(stepper.node_velocity.p) + stepper.n
     active = np.ones(len(states)) if active is None else active
-    return native(numbers, np.transpose(states), active, nodes, every, row)
+    return native(numbers, np.transpose(states), active, nodes, every)
 
 
 @pytest.mark.parametrize(("problem", "scheme"), CASES, ids=lambda x: getattr(x, "name", None) or type(x).__name__)
 def test_a_lane_has_the_bits_of_a_run_alone(problem, scheme):
     given = started(problem, scheme)
     stepper = Stepper(*given)
-    native, alone = LaneRun(stepper), HostRun(stepper)
+    native, alone = LaneRun(stepper, ()), HostRun(stepper)
     system, scheme, state, h = given
     rng = np.random.default_rng(1)
     count, nodes, every = 2 * native.width, 4, 3
@@ -63,7 +61,7 @@ def test_a_lane_that_fails_stays_at_its_last_good_state_and_spoils_no_other():
     full = jnp.array([1.0, 0.0])
     state = dh.start(system, scheme, jnp.array([1.0, 0.0]), full, h)  # x'' = 3 x^2 leaves for infinity
     stepper = Stepper(system, scheme, state, h)
-    native, alone = LaneRun(stepper), HostRun(stepper)
+    native, alone = LaneRun(stepper, ()), HostRun(stepper)
     states = np.tile(leaves(state), (native.width, 1))
     states[::2] = leaves(dh.start(system, scheme, jnp.array([-0.01, 0.5]), 0.0 * full, h))
     active = np.ones(native.width)
@@ -83,7 +81,7 @@ def test_a_lane_that_fails_stays_at_its_last_good_state_and_spoils_no_other():
 
 def test_other_shapes_never_reach_native_lanes():
     given = started(SLEIGH)
-    native = LaneRun(Stepper(*given))
+    native = LaneRun(Stepper(*given), ())
     state, width = leaves(given[2]), native.width
     with pytest.raises(ValueError, match="lanes"):
         side_by_side(native, given, np.tile(state, (width + 1, 1)), 2, 1)
