@@ -10,7 +10,7 @@ import whipple
 from multipliers import accelerations, assert_same, motion
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.reading.interpreter import interpreted
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.schemes.following import FollowingHamel
 
 BICYCLE = dh.systems.garage.WhippleBicycle()
@@ -50,7 +50,7 @@ def test_any_motion_is_that_of_the_lagrangian_and_the_slips():
         assert_same(accelerations(whipple.lagrangian, whipple.slipping, q, v, BICYCLE)[0], wanted)
 
 
-@partial(interpreted, static=1)
+@partial(interpret, static=1)
 def residual(scheme, system, q, xi, z):
     state = scheme.start(system, q, xi, 0.02)
     return state.p, scheme.residual(system, state, 0.02, z)
