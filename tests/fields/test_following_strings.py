@@ -50,7 +50,7 @@ def run():
 def test_all_points_have_one_constant_speed(run):
     """At nodes and on intervals, whatever the shape; one string of three points shows that unequal links would not."""
     string = run.system
-    speeds = np.abs(np.asarray(jax.vmap(string.moved)(jnp.asarray(run.q), jnp.asarray(run.xi))))
+    speeds = np.abs(np.asarray(jax.vmap(string.point_velocities)(jnp.asarray(run.q), jnp.asarray(run.xi))))
     assert np.max(np.abs(speeds - SPEED)) < 1e-12 * 100**0.5
     places = np.asarray(jax.vmap(string.places)(jnp.asarray(run.q)))
     went = np.abs(np.diff(places, axis=0)) / 0.05
