@@ -32,6 +32,7 @@ from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme, State
 
 Built = TypeVar("Built")
+AnyStepper = Stepper | StageStepper
 
 
 class SlowPath(Explained, UserWarning):
@@ -52,7 +53,7 @@ _steps = Cache(most=400)
 
 def stepper_for(
     system: System, scheme: Scheme, state: State, h: Array, *, reproducible: bool = False
-) -> Stepper | StageStepper | str:
+) -> AnyStepper | str:
     """The compiled step of a run on the host, or the reason why there is none.
 
     The values it is built at decide on the order of elimination, and so on round-off. `reproducible` asks for one that
@@ -181,20 +182,20 @@ def _limit(operations: int, most: int, where: str) -> None:
         raise Unsupported(f"{operations} operations {where}, of {most} at most")
 
 
-def emit(stepper: Stepper | StageStepper) -> str:
+def emit(stepper: AnyStepper) -> str:
     """The run as one native function."""
     stepper.run = HostRun(stepper)
     return "by LLVM"
 
 
-def verify(stepper: Stepper | StageStepper, made: tuple | None = None) -> str:
+def verify(stepper: AnyStepper, made: tuple | None = None) -> str:
     """The first steps against the scheme's own functions; a difference refuses the compiled ones."""
     if unlike := difference(stepper, *stepper.sample, made):
         raise Unsupported(refuse(stepper.sample.system, stepper.sample.scheme, unlike))
     return f"{STEPS if made is None else len(made[1])} steps"
 
 
-def verify_steps(stepper: Stepper | StageStepper) -> str:
+def verify_steps(stepper: AnyStepper) -> str:
     """The same of what the native function gives."""
     _, done, _, (q, p, xi, xi_mid, _) = stepper.run(*stepper.sample, STEPS, 1)
     return verify(stepper, ({"q": q[:done], "p": p[:done]}, xi[:done], xi_mid[:done]))

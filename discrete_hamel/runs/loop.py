@@ -13,10 +13,8 @@ from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
 from discrete_hamel.compiler.gradients.differentiable import Compiled, follow
-from discrete_hamel.compiler.paths import compiled_for, stepper_for
+from discrete_hamel.compiler.paths import AnyStepper, compiled_for, stepper_for
 from discrete_hamel.compiler.reading.programs import Repeated
-from discrete_hamel.compiler.step.stages import StageStepper
-from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
 from discrete_hamel.mechanics.system import System
@@ -92,7 +90,7 @@ def chunk_length(q: Array) -> int:
     return max(1, min(CHUNK, COORDINATES // max(1, q.size)))
 
 
-def _per_call(stepper: Stepper | StageStepper | str, q: Array, save_every: int) -> int:
+def _per_call(stepper: AnyStepper | str, q: Array, save_every: int) -> int:
     """Intervals that a call takes at most: native code, which has no room set aside, some tenths of a second."""
     if isinstance(stepper, str):
         return max(1, min(chunk_length(q), CHUNK_STEPS // save_every))
@@ -148,14 +146,7 @@ def plain_chunk(system: System, scheme: Scheme, state: State, h: Array, ask: int
 
 
 def compiled_chunk(
-    stepper: Stepper | StageStepper,
-    system: System,
-    scheme: Scheme,
-    state: State,
-    h: Array,
-    ask: int,
-    every: int,
-    rows: Rows | None,
+    stepper: AnyStepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int, rows: Rows | None
 ) -> tuple[tuple, bool]:
     """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
     into = None if rows is None else rows.ahead()
@@ -185,7 +176,7 @@ def run(
     """
     with explained(f"the start of {type(scheme).__name__}"):
         state, first = (first_state.afresh if record.lasting else first_state)(system, scheme, q, xi, h)
-    stepper: Stepper | StageStepper | str = "asked for"
+    stepper: AnyStepper | str = "asked for"
     if compiled:
         stepper = stepper_for(system, scheme, state, h, reproducible=record.lasting)
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
