@@ -167,9 +167,17 @@ def _from_last(last: tuple, t: np.ndarray, saved: tuple, rows: Rows | None) -> t
 
 
 def run(
-    system: System, scheme: Scheme, q: Any, xi: Array, h: Array, intervals: int, save_every: int,
-    progress: bool, compiled: bool, record: Record,
-) -> tuple[Trajectory, RunFailed | RunInterrupted | None]:  # fmt: skip
+    system: System,
+    scheme: Scheme,
+    q: Any,
+    xi: Array,
+    h: Array,
+    intervals: int,
+    save_every: int,
+    progress: bool,
+    compiled: bool,
+    record: Record,
+) -> tuple[Trajectory, RunFailed | RunInterrupted | None]:
     """The run on the host from q and xi, or from a state in place of q: what was computed, and what ended it.
 
     Nothing depends on where chunks end, so that a run taken up again has the numbers of one never interrupted.

@@ -1,7 +1,8 @@
-"""One compilation a system and scheme: counted by JAX's own log, whatever the loop inside looks like."""
+"""One compilation a system and scheme: counted by JAX's own log, and by what is asked of LLVM."""
 
 import contextlib
 import logging
+from unittest.mock import patch
 
 import cartesian
 import jax
@@ -10,6 +11,7 @@ import pytest
 from problems import SLEIGH
 
 import discrete_hamel as dh
+from discrete_hamel.compiler.native import host
 
 
 class Log(logging.Handler):
@@ -25,12 +27,18 @@ class Log(logging.Handler):
 
 @contextlib.contextmanager
 def compilations():
-    """The names of all that JAX compiles inside."""
+    """The names of all that JAX compiles inside, and "LLVM" for each native run."""
     log, logger = Log(), logging.getLogger("jax")
+    made = host.machine_code
+
+    def counted(*text):
+        log.names.append("LLVM")
+        return made(*text)
+
     propagate, logger.propagate = logger.propagate, False
     logger.addHandler(log)
     try:
-        with jax.log_compiles():
+        with jax.log_compiles(), patch.object(host, "machine_code", counted):
             yield log.names
     finally:
         logger.removeHandler(log)
@@ -77,11 +85,12 @@ def test_new_values_compile_nothing(compiled, change):
     assert names == []
 
 
-def test_a_new_scheme_does_compile():
+def test_a_new_scheme_does_compile(compiled):
     """The counter counts, whatever tests before this one have compiled."""
-    jax.clear_caches()
+    dh.clear_caches()
     with compilations() as names:
-        run(scheme=dh.StaggeredHamel(), compiled=False)
+        run(scheme=dh.StaggeredHamel(), compiled=compiled)
+    assert ("LLVM" in names) == compiled
     assert len(names) > 0
 
 

@@ -4,7 +4,7 @@
 that number in each lane, so that one rule and one memory serve both.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
 import numpy as np
@@ -44,18 +44,20 @@ class StageSolve:
         have = {*stepper.parameters, *stepper.node, *fixed}
         for place in (*have, *self.node, *self.slopes, self.size, self.new, self.ended, self.left, *self.sizes):
             self.wide.place(graph, place)
-        section = lambda part, outputs, given: Section(f"stages_{part}", graph, outputs, given, self.wide, self.kind)  # noqa: E731
-        self.fixed = section("fixed", fixed, stepper.parameters)
-        self.sweep = section("sweep", stepper.slopes, have)
-        self.weigh = section("weigh", self.weights, [*self.sizes, *stepper.parameters])
-        self.judge = section("judge", [self.settled], [self.size, self.new])
+        self.fixed = self._section("fixed", fixed, stepper.parameters)
+        self.sweep = self._section("sweep", stepper.slopes, have)
+        self.weigh = self._section("weigh", self.weights, [*self.sizes, *stepper.parameters])
+        self.judge = self._section("judge", [self.settled], [self.size, self.new])
         swept = {i for i in stepper.slopes if graph.value(i) is None}
-        self.end = section("end", [*stepper.whole, *stepper.guards], have | swept)
-        self.verdict = section("verdict", [self.well], [self.size, self.ended, self.left])
+        self.end = self._section("end", [*stepper.whole, *stepper.guards], have | swept)
+        self.verdict = self._section("verdict", [self.well], [self.size, self.ended, self.left])
         self.sections = [self.fixed, self.sweep, self.weigh, self.judge, self.end, self.verdict]
         for place in (*stepper.parameters, *stepper.state, *self.outputs, self.good):
             memory.place(graph, place)
         self.at = memory.new(self.lanes * self.wide.size)
+
+    def _section(self, part: str, outputs: Iterable[int], given: Iterable[int]) -> Section:
+        return Section(f"stages_{part}", self.graph, outputs, given, self.wide, self.kind)
 
     def _input(self, name: str, k: int = 0) -> int:
         return self.graph.input(("stages", name, k), 1.0)
@@ -110,7 +112,7 @@ class StageSolve:
     def _step(self, code: Code) -> None:
         self._begin(code)
         code.lines.append("iterate:")
-        count = code(f"phi i64 [0, %entry], [{(more := '%more')}, %iterate]")
+        count = code("phi i64 [0, %entry], [%more, %iterate]")
         old = [self._value(code, slope) for slope in self.slopes]
         self._move(code, old)
         self.sweep.call(code, "%stages")
@@ -121,13 +123,13 @@ class StageSolve:
         self._put(code, self.size, self._value(code, self.new))
         for slope, value in zip(self.slopes, new, strict=True):
             self._put(code, slope, value)
-        code.do(f"{more} = add i64 {count}, 1")
+        code.do(f"%more = add i64 {count}, 1")
         ended = code(f"fcmp une double {self._lane(code, self._value(code, self.ended), 0)}, {number(0.0)}")
-        many = code(f"icmp sge i64 {more}, {MAX_ITERATIONS}")
+        many = code(f"icmp sge i64 %more, {MAX_ITERATIONS}")
         code.do(f"br i1 {code(f'or i1 {ended}, {many}')}, label %found, label %iterate")
         code.lines.append("found:")
         self._finish(code, new)
-        code.do(f"%sweeps = add i64 {more}, 2")
+        code.do("%sweeps = add i64 %more, 2")  # the first slopes, and the last
         code.do("ret i64 %sweeps")
 
     def _begin(self, code: Code) -> None:
@@ -177,11 +179,11 @@ class StageSolve:
         self._put(code, self.left, self._shift(code, last, old, weights))
         norm = code.unary("sqrt", self._shift(code, last, old, [h] * len(last)))
         self.verdict.call(code, "%stages")
-        mean = lambda value: self._sum(code, self._times(code, self._vector(np.asarray(b)), value))  # noqa: E731
-        length, whole = self._lane(code, h, 0), [mean(self._value(code, x)) for x in stepper.whole]
+        weigh, length = self._vector(np.asarray(b)), self._lane(code, h, 0)
+        whole = [self._sum(code, self._times(code, weigh, self._value(code, x))) for x in stepper.whole]
         after = []
         for begin, slope in zip(self.node, last, strict=True):
-            moved = code(f"fmul double {length}, {mean(slope)}")
+            moved = code(f"fmul double {length}, {self._sum(code, self._times(code, weigh, slope))}")
             after.append(code(f"fadd double {self._lane(code, self._value(code, begin), 0)}, {moved}"))
         made = [*after, *whole[: stepper.rank], *whole, self._lane(code, norm, 0)]
         good = code.compare("une", self._value(code, self.well), kind.number(0.0))
@@ -197,10 +199,10 @@ class StageSolve:
 
     def _value(self, code: Code, node: int) -> str:
         """A node's value at all stages."""
-        number = self.graph.value(node)
-        return (
-            self.kind.number(number) if number is not None else code.load("%stages", self.wide.place(self.graph, node))
-        )
+        value = self.graph.value(node)
+        if value is not None:
+            return self.kind.number(value)
+        return code.load("%stages", self.wide.place(self.graph, node))
 
     def _put(self, code: Code, node: int, value: str) -> None:
         code.store(value, "%stages", self.wide.place(self.graph, node))
