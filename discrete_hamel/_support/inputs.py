@@ -2,7 +2,7 @@
 
 import numbers
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import jax
@@ -22,6 +22,12 @@ def short(value: object) -> str:
     except Exception:
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def combination(weights: np.ndarray, name: Callable[[int], str], least: float = 1e-9) -> str:
+    """A sum as a message shows it, its largest weight made 1."""
+    weights = weights / weights[np.argmax(np.abs(weights))]
+    return " + ".join(f"{w:.3g} {name(i)}" for i, w in enumerate(weights) if abs(w) > least)
 
 
 def floats(name: str, value: object) -> Array:

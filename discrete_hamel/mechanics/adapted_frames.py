@@ -18,6 +18,7 @@ import scipy  # whose parts are loaded when they are used: linalg alone takes 0.
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
+from discrete_hamel._support.inputs import combination
 from discrete_hamel._support.pytrees import Pytree, static
 
 MAX_SETS = 500  # column sets that are all looked at; beyond, only those that pivoted QR suggests
@@ -208,10 +209,8 @@ def _refuse_unsolvable(rows: np.ndarray, one_forms: np.ndarray, names: Sequence[
     left, sizes, _ = np.linalg.svd(stacked / lengths[:, None])
     if sizes[-1] > UNSOLVABLE * sizes[0]:
         return
-    weights = left[:, -1] / lengths
-    weights = weights / weights[np.argmax(np.abs(weights))]
     every = (*names, *(f"row {a} of A(q)" for a in range(len(one_forms))))
-    terms = " + ".join(f"{w:.3g} ({name})" for w, name in zip(weights, every, strict=True) if abs(w) > 1e-6)
+    terms = combination(left[:, -1] / lengths, lambda i: f"({every[i]})", 1e-6)
     raise InputError(
         f"the velocities that free asks for do not determine the others at this q: {terms} = 0 to {sizes[-1]:.1e}, so "
         "that they are tied to each other by the constraints. Ask for others, start at another q, or leave free out."

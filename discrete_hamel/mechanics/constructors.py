@@ -14,12 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import ArrayLike, PyTree
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.adapted_frames import Graph, adapt, by_names, by_rows, probes
-from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, describe
+from discrete_hamel.mechanics.description import NOTHING, DescribedSystem, Description, Words, describe, need_size
 from discrete_hamel.mechanics.description import call as _call
 from discrete_hamel.mechanics.system import System, Wrapper
 
@@ -64,8 +64,7 @@ def from_velocities(
 ) -> System:
     """Returns a system from L(q, qdot), frame(q), its rank and slip(q); force(q, qdot) is a covector in coordinates.
 
-    `params`, any pytree, is passed as last argument to each function; names, symmetries, invariants and shapes
-    are given as to `from_quasivelocities`.
+    `params`, names, symmetries, invariants and shapes are given as to `from_quasivelocities`.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> point = dh.from_velocities(lambda q, v: 0.5 * v @ v, lambda q: jnp.eye(2), 1, coordinates=("x", "y"),
@@ -95,12 +94,10 @@ def from_constraints(
 
         A E = 0,  R E = 1                   refused at the start, with the rows, where [R; A] cannot be solved
 
-    A run goes on past places where E degenerates: there some components of xi and p grow without bound, like the
-    velocity of y per that of x when x turns back, while q, v and energy are as good as elsewhere. `system.frame_margin
-    (q)` is how far from that it is, and changes its sign there. A node that lies there to 1e-8 ends the run with
-    FrameDegenerates, as does any crossing in schemes that use E between nodes. `system.at(q)` makes the choice by hand,
-    which code that traces q (jit, grad, vmap over q) has to do first, unless `free` makes it. Names, symmetries,
-    invariants and shapes are given as to `from_quasivelocities`.
+    A run goes on past places where E degenerates, `system.frame_margin(q)` = 0: xi and p grow without bound there, q, v
+    and energy are as good as elsewhere. A node that lies there to 1e-8 ends the run with FrameDegenerates, as does any
+    crossing in schemes that use E between nodes. `system.at(q)` makes the choice by hand, which code that traces q
+    (jit, grad, vmap over q) has to do first, unless `free` makes it. Names and so on: see `from_quasivelocities`.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> skate = dh.from_constraints(lambda q, v: 0.5 * v @ v, lambda q: jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]]))
@@ -153,7 +150,7 @@ class FromQuasivelocities(DescribedSystem):
     def force(self, q: Array, xi: Array) -> Array:
         if self.force_of is None:
             return jnp.zeros_like(xi)
-        return _need_size(_call(self.force_of, self.params, q, xi), xi, "force(q, xi)", "quasi-velocity")
+        return need_size(_call(self.force_of, self.params, q, xi), xi, "force(q, xi)", "quasi-velocity")
 
     @property
     def brackets_by_autodiff(self) -> bool:
@@ -175,7 +172,7 @@ class _GivenInVelocities(DescribedSystem):
         if self.force_of is None:  # type: ignore[attr-defined]
             return jnp.zeros_like(v)
         force = _call(self.force_of, self.params, q, v)  # type: ignore[attr-defined]
-        return _need_size(force, v, "force(q, qdot)", "coordinate")
+        return need_size(force, v, "force(q, qdot)", "coordinate")
 
     def force(self, q: Array, xi: Array) -> Array:
         """f_j = <f, u_j>."""
@@ -306,9 +303,7 @@ class FromConstraints(_GivenInVelocities):
 ONCE: dict[str, bool | int] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
-@jax.jit
-def _slip(system: FromConstraints, q: Array) -> Array:
-    return system.slip(q)
+_slip = jax.jit(FromConstraints.slip)
 
 
 @partial(jax.jit, compiler_options=ONCE)
@@ -336,10 +331,3 @@ def _weights(inertias: Array) -> Array:
     good = jnp.isfinite(inertias) & (inertias > 0)
     least = jnp.min(jnp.where(good, inertias, jnp.inf))
     return jnp.where(good, inertias, jnp.where(jnp.isfinite(least), least, 1.0))
-
-
-def _need_size(force: ArrayLike, like: Array, name: str, each: str) -> Array:
-    force = jnp.asarray(force)
-    if force.shape != like.shape:
-        raise InputError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {force.shape}.")
-    return force

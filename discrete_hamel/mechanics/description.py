@@ -4,6 +4,7 @@ One frozen record, static in the system, and one base class that reads it; every
 """
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypedDict
@@ -13,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.caches import Cache
-from discrete_hamel._support.errors import InputTypeError
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.system import Invariant, System
 
@@ -52,26 +54,26 @@ class Description:
 NOTHING = Description()
 
 
-def describe(words: Mapping) -> Description:
-    """The record of what a constructor was given; what is of another kind is refused.
+def _fits(name: str, value: Any) -> bool:
+    if name in ("coordinates", "velocities"):
+        each = () if isinstance(value, str) else tuple(value)
+        return all(isinstance(one, str) for one in each) and len(set(each)) == len(each) > 0
+    if name in ("shapes", "holonomic"):
+        return callable(value)
+    return isinstance(value, Mapping) and (name == "units" or all(callable(one) for one in value.values()))
 
-    >>> describe({"coordinates": ["x", "y"], "units": {"x": "m"}}).coordinates
-    ('x', 'y')
-    """
+
+def describe(words: Mapping) -> Description:
+    """The record of what a constructor was given; what is of another kind is refused."""
     known = [field.name for field in dataclasses.fields(Description)]
     for name, value in words.items():
         if name not in known:
             raise InputTypeError(f"a system has no {name!r}; what can be said of it is {', '.join(known)}.")
-        if name in ("coordinates", "velocities") and (
-            isinstance(value, str) or not all(isinstance(one, str) for one in value)
-        ):
-            raise InputTypeError(f"{name} are names, one each, as a tuple of strings; got {value!r}.")
-        if name in ("shapes", "holonomic") and value is not None and not callable(value):
-            raise InputTypeError(f"{name} is a function of q; got {value!r}.")
-        if name in ("units", "symmetries", "invariants") and not isinstance(value, Mapping):
-            raise InputTypeError(f"{name} is a dict by name; got {value!r}.")
-        if name in ("symmetries", "invariants") and not all(callable(one) for one in value.values()):
-            raise InputTypeError(f"{name} is a dict of functions by name; got {value!r}.")
+        if value is not None and not _fits(name, value):
+            raise InputTypeError(
+                f"{name} = {value!r}: coordinates and velocities are tuples of names, each of its own, shapes and "
+                "holonomic functions of q, units a dict by name, symmetries and invariants dicts of functions by name."
+            )
     frozen: dict = {
         name: tuple(value.items()) if isinstance(value, Mapping) else value if callable(value) else tuple(value or ())
         for name, value in words.items()
@@ -86,9 +88,28 @@ _staged = Cache(most=200)
 def call(function: Callable, params: object, *arguments: object) -> Any:
     """function(*arguments), with the system's params as last argument if it has any; JAX traces it once a shape."""
     arguments = arguments if params is None else (*arguments, params)
-    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(arguments)):
-        function = _staged.fetch(function, lambda: jax.jit(function))
-    return function(*arguments)
+    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(arguments))
+    try:
+        value = (_staged.fetch(function, lambda: jax.jit(function)) if traced else function)(*arguments)
+    except TypeError:
+        try:
+            inspect.signature(function).bind(*arguments)
+        except TypeError as why:
+            raise InputError(
+                f"a function of {inspect.signature(function)} is called with {len(arguments)} arguments ({why}): A, b "
+                "and frame take q, L and force q and qdot, l q and xi; params, where given, are one more, the last."
+            ) from None
+        raise
+    if value is None:
+        raise InputError(f"{getattr(function, '__name__', function)} returns None: is its return missing?")
+    return value
+
+
+def need_size(value: ArrayLike, like: Array, name: str, each: str) -> Array:
+    value = jnp.asarray(value)
+    if value.shape != like.shape:
+        raise InputError(f"{name} must return shape ({len(like)},), one number a {each}; got shape {value.shape}.")
+    return value
 
 
 class DescribedSystem(System):
@@ -114,10 +135,11 @@ class DescribedSystem(System):
         return jnp.zeros(0) if said is None else jnp.atleast_1d(jnp.asarray(self._functions(said, q)))
 
     def symmetries(self) -> dict[str, Callable[[Array], Array]]:
-        return {name: partial(self._generator_at, of) for name, of in self._said.symmetries}
+        return {name: partial(self._generator_at, name, of) for name, of in self._said.symmetries}
 
-    def _generator_at(self, generator: Callable, q: Array) -> Array:
-        return jnp.asarray(self._functions(generator, q), float)
+    def _generator_at(self, name: str, generator: Callable, q: Array) -> Array:
+        moved = need_size(self._functions(generator, q), q, f"the symmetry {name!r}", "coordinate")
+        return jnp.asarray(moved, float)
 
     def invariants(self) -> dict[str, Invariant]:
         return {name: self._as_invariant(of) for name, of in self._said.invariants}

@@ -10,6 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import FrameDegenerates, InputError, RunFailed, SingularState
+from discrete_hamel._support.inputs import combination
 from discrete_hamel.mechanics.gibbs_appell import directions, inertia, slopes, vector_field
 from discrete_hamel.mechanics.system import System
 
@@ -27,10 +28,7 @@ def refuse_singular(system: System, q: Array, z: Array) -> None:
     lost = lost_direction(psi_z)
     if lost is not None:
         raise InputError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
-    mass = np.asarray(inertia(system, q, z))
-    scale = np.sqrt(np.abs(np.diag(mass)))
-    scale[scale == 0] = 1.0
-    if lost_direction(mass / np.outer(scale, scale)) is not None:
+    if without_inertia(np.asarray(inertia(system, q, z))) is not None:
         raise InputError(
             "the Lagrangian is degenerate on the constraint: psi_z^T L_vv psi_z is singular at q = "
             f"{np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}, so zdot is not determined. Add the missing mass."
@@ -47,21 +45,27 @@ def lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     return None if full else right[-1] / scale
 
 
+def without_inertia(mass: np.ndarray) -> np.ndarray | None:
+    """The velocity that carries no inertia, if there is one; mass is scaled, so units do not matter."""
+    scale = np.sqrt(np.abs(np.diag(mass)))
+    scale[scale == 0] = 1.0
+    lost = lost_direction(mass / np.outer(scale, scale))
+    return None if lost is None else lost / scale
+
+
 def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: Array) -> str:
     place = [np.array2string(np.asarray(a), precision=6, separator=", ") for a in (q, z)]
     if jax.eval_shape(system.rows, q, z).shape[0]:
-        rows = " + ".join(f"{w:.3g} row {i}" for i, w in enumerate(lost / np.max(np.abs(lost))) if abs(w) > 1e-3)
+        rows = combination(lost, "row {}".format, 1e-3)
         return (
             f"the slopes C_v of the constraint are dependent at q = {place[0]}, qdot = {place[1]}: {rows} = 0, so that "
             "the velocities allowed have no tangent there (branches may meet). Start at another state."
         )
-    names = system.velocities
-    lost = lost / np.max(np.abs(lost))
-    words = [f"{w:.3g} {names[i] if i < len(names) else f'z[{i}]'}" for i, w in enumerate(lost) if abs(w) > 1e-3]
+    words = combination(lost, lambda i: system.velocities[i] if i < len(system.velocities) else f"z[{i}]", 1e-3)
     known = f" ({system.singular})" if system.singular else ""  # type: ignore[attr-defined]
     return (
         f"psi_z(q, z) has rank below m = {psi_z.shape[1]} at q = {place[0]}, z = {place[1]}{known}: a change of z "
-        f"along {' + '.join(words)} moves no velocity, so its rate is not determined. The constraint itself has no "
+        f"along {words} moves no velocity, so its rate is not determined. The constraint itself has no "
         "tangent there; start at another state, or choose other parameters z if only they are singular."
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel._support.inputs import explained
+from discrete_hamel._support.inputs import explained, short
 from discrete_hamel.mechanics.system import System
 
 
@@ -17,7 +17,7 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
     """(n, m), after a look at the shapes of all that the system's functions return."""
     psi = _shape("frame(q)", system.frame, q)
     names = getattr(system, "coordinates", ())
-    if len(psi.shape) == 2 and psi.shape[0] == len(names) != len(q):
+    if len(psi.shape) == 2 and names and len(names) != len(q):
         raise InputError(f"q has {len(q)} components; {type(system).__name__} has {len(names)}: {', '.join(names)}.")
     if len(psi.shape) != 2 or psi.shape[0] != len(q):
         raise InputError(
@@ -35,7 +35,8 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
         )
     xi = jax.ShapeDtypeStruct((n,), q.dtype)
     sizes = f"n = {n}, rank = {m}"
-    _refuse_shape("lagrangian(q, xi)", (), sizes, system.lagrangian, q, xi)
+    given = "lagrangian(q, xi)" if system.in_velocities is None else "L(q, qdot)"
+    _refuse_shape(given, (), sizes, system.lagrangian, q, xi)
     _refuse_shape("structure(q)", (n, n, n), sizes, system.structure, q)
     _refuse_shape("slip(q)", (n - m,), sizes, system.slip, q)
     _refuse_shape("force(q, xi)", (n,), sizes, system.force, q, xi)
@@ -60,8 +61,8 @@ def _refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Callab
     """Refuses a function that returns another shape than it should for these sizes."""
     got = _shape(name, function, *arguments).shape
     if got != want:
-        meaning = "a scalar, shape ()" if want == () else f"shape {want}"
-        raise InputError(f"{name} must return {meaning} for {sizes}; got shape {got}.")
+        meaning = f"shape {want} for {sizes}" if want else "a scalar, shape ()"
+        raise InputError(f"{name} must return {meaning}; got shape {got}.")
 
 
 def step_density(h: Callable, q: Array, xi: Array) -> None:
@@ -88,14 +89,12 @@ def _shape(name: str, function: Callable, *arguments: object) -> jax.ShapeDtypeS
 DENSE = 200  # coordinates up to which dense matrices are formed for the sake of a better message
 
 
-def refuse_not_finite(found: dict[str, np.ndarray]) -> None:
-    """A sentence with the first component that is not finite; all of them would fill the screen."""
-    for name, value in sorted(found.items(), key=lambda item: item[1].ndim):  # what is one number tells most
-        bad = np.flatnonzero(~np.isfinite(value))
-        if len(bad):
-            which = f"component {bad[0]} of {name}" if value.ndim else name
+def refuse_not_finite(found: dict[str, np.ndarray], place: str) -> None:
+    """A sentence with the first that is not finite."""
+    for name, value in found.items():
+        if not np.all(np.isfinite(value)):
+            which = f"component {np.flatnonzero(~np.isfinite(value))[0]} of " if value.size > DENSE else ""
             raise InputError(
-                f"{which} is {np.ravel(value)[bad[0]]} at the initial data, the first of {len(bad)} that are not "
-                "finite. A pole of the coordinates, a division by zero or the root of a negative number are the usual "
-                "causes."
+                f"{which}{name} is not finite at the initial data, {place}: {short(value.tolist())}. A pole of the "
+                "coordinates, a division by zero or the root of a negative number are the usual causes."
             )

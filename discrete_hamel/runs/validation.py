@@ -11,21 +11,20 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
-from discrete_hamel._support.inputs import explained, floats, short
+from discrete_hamel._support.inputs import combination, explained, floats, short
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 from discrete_hamel.compiler.reading.numbers import number, with_arrays
 from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold
-from discrete_hamel.mechanics.singular_states import lost_direction, refuse_singular
+from discrete_hamel.mechanics.singular_states import lost_direction, refuse_singular, without_inertia
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
 from discrete_hamel.runs.refusals import ON_CONSTRAINT
 
 _off_manifold = interpret(off_manifold)
 _shapes = Cache(most=500)  # by what they follow from
-SINGULAR = 1e-12  # reciprocal condition below which a matrix is taken for singular
 
 
 def traced(*things: PyTree) -> bool:
@@ -101,12 +100,15 @@ def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
         gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, whole)
         return found | {"dl/dxi": mu, "dl/dq": gradient, "force(q, xi)": system.force(q, whole)}
     mu, force = hamel.balance(system, q, free)
-    return found | {
-        "frame(q)": system.frame(q),
-        "dl/dxi": mu,
-        "the Hamel force (from the Lagrangian's derivative, structure and force)": force,
-        "inertia": hamel.inertia(system, q, free),
-    }
+    return (
+        {"frame(q)": system.frame(q)}
+        | found
+        | {
+            "dl/dxi": mu,
+            "the Hamel force (from the Lagrangian's derivative, structure and force)": force,
+            "inertia": hamel.inertia(system, q, free),
+        }
+    )
 
 
 def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = False) -> tuple[System, Array, Array]:
@@ -154,13 +156,12 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
                 "given: hand it over as params=..., or put jax.jit around what is differentiated."
             ) from None
         facts = {name: np.asarray(value) for name, value in found.items()}
-    if len(q) > DENSE:
-        refuse_not_finite(facts)
-    else:
-        _finite({"frame(q)": facts["frame(q)"]}, q)
+    place = f"q = {np.array2string(np.asarray(q), threshold=DENSE, separator=', ')}"
+    if "frame(q)" in facts:
         _independent(system, facts["frame(q)"], q)
-        _finite(facts, q)
-        _regular(system, facts["inertia"])
+    refuse_not_finite(facts, place)
+    if "frame(q)" in facts:
+        _regular(system, facts["inertia"], facts["frame(q)"])
     if xi is None:
         xi = _from_velocity(system, q, v, facts.get("frame(q)"))
     elif len(xi) < n:
@@ -188,9 +189,10 @@ def _nonlinear_data(system: System, q: Array, z: Any, v: Array | None, concrete:
     if known is None:
         system.check_state(q, z)
     found = (np.asarray(value) for value in _nonlinear_facts(system, q, z))
-    _finite(dict(zip(NONLINEAR_FACTS, found, strict=True)), q, z)
+    place = f"q = {np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}"
+    refuse_not_finite(dict(zip(NONLINEAR_FACTS, found, strict=True)), place)
     if v is not None:
-        _refuse_unreached(system, q, z, np.asarray(v))
+        _refuse_unreached(system, v, system.velocity(q, z), "z")
     refuse_singular(system, q, z)
     return system, q, z
 
@@ -222,47 +224,35 @@ def finite_parameters(system: PyTree) -> None:
             raise InputError(f"the parameter {where} of {type(system).__name__} is not finite: {leaf}.")
 
 
-def _finite(facts: dict[str, np.ndarray], q: Array, z: Array | None = None) -> None:
-    for name, value in facts.items():
-        if not np.all(np.isfinite(value)):
-            place = f"q = {np.asarray(q).tolist()}" + ("" if z is None else f", z = {np.asarray(z).tolist()}")
-            raise InputError(
-                f"{name} is not finite at the initial data, {place}: {value.tolist()}. "
-                "A pole of the coordinates, a division by zero or the root of a negative number are the usual causes."
-            )
-
-
 def _independent(system: System, psi: np.ndarray, q: Array) -> None:
     """Columns of the frame independent: all of them, or where the bracket is given those of D."""
     columns = psi if system.brackets_by_autodiff else psi[:, : system.rank]
-    if columns.shape[1] > columns.shape[0]:
+    if columns.shape[1] > columns.shape[0] or not np.all(np.isfinite(columns)):
         return  # a reduced system: N < m
     mix = lost_direction(columns)
     # Advected coordinates lose rank at points (a vertical rod): there only a frame that is zero carries no motion.
     if mix is None or not system.brackets_by_autodiff and np.any(columns):
         return
-    combination = " + ".join(f"{w:.3g} u_{i + 1}" for i, w in enumerate(mix / np.max(np.abs(mix))) if abs(w) > 1e-9)
+    fields = combination(mix, lambda i: f"u_{i + 1}")
     raise InputError(
-        f"frame(q) is singular at q = {np.asarray(q).tolist()}: {combination} = 0, so its rank is below {len(mix)}. "
+        f"frame(q) is singular at q = {np.asarray(q).tolist()}: {fields} = 0, so its rank is below {len(mix)}. "
         "Choose fields that are independent here, other coordinates if this is a pole, or give structure(q) if the "
         "fields are dependent everywhere (advected coordinates)."
     )
 
 
-def _regular(system: System, mass: np.ndarray) -> None:
-    """M = d mu / d xi on D invertible, else the direction that carries no inertia."""
-    scale = np.sqrt(np.abs(np.diag(mass)))
-    scale[scale == 0] = 1.0
-    _, sizes, right = np.linalg.svd(mass / np.outer(scale, scale))
-    if sizes[-1] > SINGULAR * max(sizes[0], 1e-300):
+def _regular(system: System, mass: np.ndarray, psi: np.ndarray) -> None:
+    """M = d mu / d xi on D invertible, else the motion that carries no inertia; in terms of qdot if L is given so."""
+    lost = without_inertia(mass)
+    if lost is None:
         return
-    direction = right[-1] / scale
-    direction /= np.max(np.abs(direction))
-    words = " + ".join(f"{w:.3g} {_name(system.velocities, 'xi', i)}" for i, w in enumerate(direction) if abs(w) > 1e-9)
+    words, slope = combination(lost, lambda i: _name(system.velocities, "xi", i)), "d2l/dxi2"
+    if system.in_velocities is not None:
+        along = psi[:, : len(lost)] @ lost
+        words, slope = combination(along, lambda i: f"{_name(system.coordinates, 'q', i)}'"), "d2L/dqdot2"
     raise InputError(
-        f"the Lagrangian is degenerate on the constraint: motion along {words} carries no inertia "
-        f"(smallest singular value of d2l/dxi2, scaled, {sizes[-1]:.1e}), so its acceleration is not determined. "
-        "Add the missing mass or inertia, or remove that velocity from the rank."
+        f"the Lagrangian is degenerate on the constraint: motion along {words} carries no inertia ({slope} is singular "
+        "there), so its acceleration is not determined. Add the missing mass or inertia, or forbid that motion."
     )
 
 
@@ -277,15 +267,7 @@ def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -
         psi = np.asarray(system.frame(q)) if psi is None else psi
         slip, m = np.asarray(system.slip(q)), system.rank
         xi = jnp.asarray(np.concatenate([np.linalg.lstsq(psi[:, :m], np.asarray(v) - psi[:, m:] @ slip)[0], slip]))
-    miss = np.asarray(v) - np.asarray(system.velocity(q, xi) if psi is None else psi @ np.asarray(xi))
-    worst = int(np.argmax(np.abs(miss)))
-    size = float(np.max(np.abs(v)))
-    if not abs(miss[worst]) <= ON_CONSTRAINT * max(size, 1e-300):
-        raise InputError(
-            "no quasi-velocity gives this v: the nearest misses the velocity of "
-            f"{_name(system.coordinates, 'q', worst)} by {miss[worst]:.3g} (v is of size {size:.3g}). "
-            "v must lie in the span of the frame."
-        )
+    _refuse_unreached(system, v, system.velocity(q, xi) if psi is None else psi @ np.asarray(xi), "xi")
     return xi
 
 
@@ -300,10 +282,10 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
     if abs(off[worst]) <= ON_CONSTRAINT * size:
         return
     row, name = worst, _name(system.velocities, "xi", m + worst)
-    if of_v:
-        rows, named = unwrap(system), m + worst < len(system.velocities)
-        along = name if named else f"the component of v along u_{m + worst + 1}"
-        row, name = rows.row_name(worst) if rows else (worst, along)
+    if rows := unwrap(system):
+        row, name = rows.row_name(worst)
+    elif of_v and m + worst >= len(system.velocities):
+        name = f"the component of v along u_{m + worst + 1}"
     of_xi = f"Give the {m} free components of xi only, or correct the velocity"
     cure = "Correct v, or let dh.project(system, q, v=v) do it" if of_v else of_xi
     raise InputError(
@@ -312,13 +294,13 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
     )
 
 
-def _refuse_unreached(system: System, q: Array, z: Array, v: np.ndarray) -> None:
-    """Refuses a velocity that no z gives."""
-    miss = v - np.asarray(system.velocity(q, z))
+def _refuse_unreached(system: System, v: Array, found: ArrayLike, by: str) -> None:
+    """Refuses a velocity that no xi, or z, gives; `found` is the nearest that one does."""
+    miss = np.asarray(v) - np.asarray(found)
     worst, size = int(np.argmax(np.abs(miss))), float(np.max(np.abs(v)))
-    if abs(miss[worst]) > ON_CONSTRAINT * max(size, 1e-300):
+    if not abs(miss[worst]) <= ON_CONSTRAINT * max(size, 1e-300):
         raise InputError(
-            f"the initial velocity is off the constraint: no z gives it, and the nearest found misses row {worst}, the "
+            f"the initial velocity is off the constraint: no {by} gives it, and the nearest misses row {worst}, the "
             f"velocity of {_name(system.coordinates, 'q', worst)}, by {miss[worst]:.3g} (v is of size {size:.3g}). "
-            "Give z, or correct v."
+            f"Give {by}, or correct v."
         )

@@ -87,5 +87,5 @@ def test_a_start_that_violates_a_row_is_refused_with_the_row():
     for row, component in ((0, 1), (1, 4)):
         with pytest.raises(ValueError, match=rf"off the constraint: row {row} demands .*off by 0\.07"):
             dh.simulate(system, np.zeros(5), v=good + 0.07 * np.eye(5)[component], h=0.1, steps=1)
-    with pytest.raises(ValueError, match=r"row 1 demands xi\[4\] = -0\.5 and it is 0\.1"):
+    with pytest.raises(ValueError, match=r"row 1 demands A\(q\) v = -0\.5 and it is 0\.1"):
         dh.simulate(system, np.zeros(5), [0.1, 0.2, 0.3, 0.3, 0.1], h=0.1, steps=1)

@@ -99,11 +99,13 @@ def test_a_declared_symmetry_is_used():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"coordinates": "xy"}, "names, one each"),
-        ({"velocities": (1, 2)}, "names, one each"),
-        ({"symmetries": [lambda q: q]}, "a dict by name"),
-        ({"invariants": {"E": 3.0}}, "a dict of functions by name"),
-        ({"shapes": 3}, "a function of q"),
+        ({"coordinates": "xy"}, r"coordinates = 'xy': .*tuples of names"),
+        ({"coordinates": ("x", "x")}, r"tuples of names, each of its own"),
+        ({"velocities": (1, 2)}, r"velocities = \(1, 2\): .*tuples of names"),
+        ({"symmetries": [lambda q: q]}, r"symmetries = .*dicts of functions by name"),
+        ({"invariants": {"E": 3.0}}, r"invariants = .*dicts of functions by name"),
+        ({"shapes": 3}, r"shapes = 3: .*functions of q"),
+        ({"units": "m"}, r"units = 'm': .*units a dict by name"),
         ({"coordinate": ("x",)}, "has no 'coordinate'.*coordinates, velocities"),
     ],
 )

@@ -74,7 +74,7 @@ REFUSALS = {
     ),
     "v outside the frame": (
         {"system": PENDULUM.system, "q": PENDULUM.q, "xi": None, "v": PENDULUM.q},
-        r"no quasi-velocity gives this v.*span of the frame",
+        r"off the constraint: no xi gives it, and the nearest misses row 2, the velocity of gamma3, by",
     ),
     "rank 0": ({"system": from_two(kinetic, rank=0), **PLANE}, r"rank is 0.*1 to n = 2"),
     "rank above n": ({"system": from_two(kinetic, rank=3), **PLANE}, r"rank is 3.*1 to n = 2"),

@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics import hamel, manifold
+from discrete_hamel.mechanics.singular_states import SINGULAR
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.ensemble.failure_codes import Why
@@ -95,5 +96,5 @@ def _regular(inertia: np.ndarray) -> np.ndarray:
     regular = np.linalg.norm(inertia - np.eye(inertia.shape[-1]), axis=(1, 2)) < NEAR_UNITY
     others = ~regular & np.isfinite(inertia).all(axis=(1, 2))
     sizes = np.linalg.svd(inertia[others], compute_uv=False)
-    regular[others] = sizes[:, -1] > checks.SINGULAR * sizes[:, 0]
+    regular[others] = sizes[:, -1] > SINGULAR * sizes[:, 0]
     return regular
