@@ -58,8 +58,10 @@ clean:  ## remove what these commands made
 	rm -rf $(VENV) $(OUT) build dist docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# A link leads to the environment of another worktree, which is used as it is: `--clear` would empty it under its users.
 $(READY): pyproject.toml Makefile
 	@test -n "$(PYTHON)" || { echo "No Python >= 3.11 with venv found. Install one (Debian: python3-venv), or say make PYTHON=/path/to/python"; exit 1; }
-	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --editable '.[all,dev,docs]'
-	@touch $@
+	@if test -L $(VENV); then echo "$(VENV) is a link: its packages are left as they are"; else set -ex; \
+		$(PYTHON) -m venv --clear $(VENV); \
+		$(BIN)/python -m pip install --editable '.[all,dev,docs]'; \
+		touch $@; fi
