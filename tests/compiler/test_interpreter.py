@@ -40,6 +40,7 @@ PROGRAMS = {
     "contractions": lambda a: (a @ a.T, jnp.einsum("ij,jk,kl->il", a, a, a), jnp.einsum("ij,ik->ijk", a, a), a @ a[0]),
     "batches": jax.vmap(lambda row: jnp.outer(row, row) @ jnp.array(X)),
     "reductions": lambda a: (a.sum(0), a.max(), a.min(1), a.prod(), jnp.argmax(a, 1), jnp.linalg.norm(a, axis=1)),
+    "of nothing": lambda a: (jnp.max(a[:0], initial=0.0), lax.reduce_min_p.bind(a[:0], axes=(0,)), a[:, :0].sum(1)),
     "sums on the way": lambda a: (jnp.cumsum(a, 0), jnp.cumsum(a[::-1], 1)[::-1], jnp.cumprod(a)),
     "movements": lambda a: (jnp.pad(a, ((1, 0), (2, 1))), a.T[::-1], jnp.tile(a, 2), jnp.split(a, 3)),
     "places": lambda a: (a.at[1, 2].set(5.0), a.at[jnp.array([0, 0])].add(a[:2]), a[jnp.array([2, 0])], jnp.diag(a)),

@@ -56,6 +56,20 @@ def _along(reduce: Callable) -> Callable:
     return lambda p, a: reduce(a, axis=tuple(p["axes"]))
 
 
+def _ends(kind: np.dtype) -> tuple:
+    return (-np.inf, np.inf) if np.issubdtype(kind, np.inexact) else (np.iinfo(kind).min, np.iinfo(kind).max)
+
+
+def _extreme(reduce: Callable, end: Callable) -> Callable:
+    """Of no numbers, as XLA: the end of those that there are."""
+
+    def rule(p: dict, a: np.ndarray) -> np.ndarray:
+        axes = tuple(p["axes"])
+        return reduce(a, axis=axes) if a.size else reduce(a, axis=axes, initial=end(_ends(a.dtype)))
+
+    return rule
+
+
 def _cumulative(reduce: Callable) -> Callable:
     def rule(p: dict, a: np.ndarray) -> np.ndarray:
         axis = p["axis"]
@@ -147,8 +161,8 @@ TABLE: dict[str, Callable] = {
     "dot_general": _dot,
     "reduce_sum": _along(np.sum),
     "reduce_prod": _along(np.prod),
-    "reduce_max": _along(np.max),
-    "reduce_min": _along(np.min),
+    "reduce_max": _extreme(np.max, min),
+    "reduce_min": _extreme(np.min, max),
     "reduce_and": _along(np.all),
     "reduce_or": _along(np.any),
     "cumsum": _cumulative(np.cumsum),
