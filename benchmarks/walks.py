@@ -2,17 +2,21 @@
 
     python -m benchmarks.walks [simulate from_constraints ensemble grad]
 
-Each runs in a fresh process, after everything is imported.
+Each runs in a fresh process, after everything is imported. Files that are reached by callbacks (`calls_back`) are
+marked, and do not count as entries of their rooms (`entries`): where a step is read or the initial data are looked at,
+the user's system is asked, and answers out of its own room.
 """
 
 import importlib
+import itertools
 import pkgutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 import discrete_hamel as dh
 
@@ -56,20 +60,40 @@ def grad() -> None:
 WALKS: dict[str, Callable[[], None]] = {
     "simulate": simulate, "from_constraints": from_constraints, "ensemble": ensemble, "grad": grad,
 }  # fmt: skip
+# In the order of the house, as in tests/test_layers.py: a room calls those before it, and is called back by these.
+ROOMS = (".", "_support", "mechanics", "schemes", "systems", "fields", "compiler", "runs", "analysis", "control")
 
 
-def visited(walk: Callable[[], None]) -> list[str]:
+class Visit(NamedTuple):
+    """A file that a call gets to first, from which room, and whether by a callback into what the user handed in."""
+
+    file: str
+    caller: str
+    callback: bool
+
+    @property
+    def room(self) -> str:
+        return room(self.file)
+
+
+def room(name: str) -> str:
+    return name.split("/")[0] if "/" in name else "."
+
+
+def visited(walk: Callable[[], object]) -> list[Visit]:
     """The package's files whose functions are called, by first call."""
     for module in pkgutil.walk_packages([str(PACKAGE)], "discrete_hamel."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    seen: dict[str, None] = {}
+    seen: dict[str, Visit] = {}
     root = f"{PACKAGE}/"
 
     def look(frame: FrameType, event: str, _: object) -> None:
         name = frame.f_code.co_filename
-        if event == "call" and name.startswith(root) and frame.f_code.co_name != "<module>":
-            seen.setdefault(name.removeprefix(root))
+        if event != "call" or not name.startswith(root) or frame.f_code.co_name == "<module>":
+            return
+        if (file := name.removeprefix(root)) not in seen:
+            seen[file] = visit(file, [one for one in stack(frame) if one.f_code.co_filename.startswith(root)], root)
 
     threading.setprofile(look)
     sys.setprofile(look)
@@ -78,17 +102,51 @@ def visited(walk: Callable[[], None]) -> list[str]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]
-    return list(seen)
+    return list(seen.values())
 
 
-def room(name: str) -> str:
-    return name.split("/")[0] if "/" in name else "."
+def stack(frame: FrameType | None) -> Iterator[FrameType]:
+    """The calls that are going on, the last one first."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
-def rooms(files: list[str]) -> list[str]:
-    """The rooms in order, each once for as long as the walk stays in it."""
-    order = [room(name) for name in files]
-    return [one for k, one in enumerate(order) if k == 0 or order[k - 1] != one]
+def visit(file: str, calls: list[FrameType], root: str) -> Visit:
+    """What `_support` calls is called by who called it: a cache that builds, a context that is entered."""
+    files = [one.f_code.co_filename.removeprefix(root) for one in calls]
+    way = [k for k, name in enumerate(files) if k == 0 or room(name) != "_support"]
+    callers = [room(files[k]) for k in way[1:]]
+    back = any(calls_back(calls[a], files[a], files[b]) for a, b in itertools.pairwise(way))
+    return Visit(file, callers[0] if callers else "", back)
+
+
+def calls_back(called: FrameType, file: str, caller: str) -> bool:
+    """Whether a call goes into what was handed in: a method of the System or the Scheme, called by a room that has
+    neither; a function that the compiler reads or interprets; a function that a higher room handed down."""
+    here, there = ROOMS.index(room(file)), ROOMS.index(room(caller))
+    given = isinstance(called.f_locals.get("self"), dh.System | dh.Scheme) and there > ROOMS.index("fields")
+    read = caller.startswith("compiler/reading/") and here != there
+    return given or read or here > there > 0
+
+
+def entries(visits: list[Visit]) -> list[str]:
+    """The rooms that the call goes into from another one, in order, each once for as long as no other comes between.
+
+    To come back to the caller's room is not to enter it. Callbacks are left out, and the ground floor `_support` is
+    counted but separates nothing: a maintainer need not leave the room to know what `Cache` or `floats` does.
+    """
+    order: list[str] = []
+    inside = ""
+    for visit in visits:
+        if visit.callback or visit.caller == visit.room:
+            continue
+        if visit.room == "_support":
+            order.append(visit.room) if "_support" not in order[-1:] else None
+        elif visit.room != inside:
+            inside = visit.room
+            order.append(visit.room)
+    return order
 
 
 def main() -> None:
@@ -97,13 +155,15 @@ def main() -> None:
         for name in names:
             subprocess.run([sys.executable, "-m", "benchmarks.walks", name], check=True)
         return
-    files = visited(WALKS[names[0]])
-    order = rooms(files)
-    print(f"{names[0]}: {len(files)} files; rooms {' > '.join(order)}")
+    visits = visited(WALKS[names[0]])
+    order = entries(visits)
+    called_back = [visit for visit in visits if visit.callback]
+    print(f"{names[0]}: {len(visits)} files, {len(called_back)} of them by callbacks; enters {' > '.join(order)}")
     for one in dict.fromkeys(order):
         print(f"  {one}: entered {order.count(one)} times")
-    for name in files:
-        print(f"    {name}")
+    for visit in visits:
+        how = " (callback)" if visit.callback else f" from {visit.caller}" if visit.caller != visit.room else ""
+        print(f"    {visit.file}{how}")
 
 
 if __name__ == "__main__":

@@ -106,64 +106,41 @@ def test_the_table_without_labels_names_what_is_there():
 # --- docs/architecture.md ---
 
 WALKS = """
-import json, pkgutil, sys, threading
-import jax, jax.numpy as jnp
-import discrete_hamel as dh
+import json, jax
+from benchmarks.walks import WALKS, dh, entries, visited
 
-for module in pkgutil.walk_packages(dh.__path__, "discrete_hamel."):
-    if not module.name.endswith("__main__"):
-        __import__(module.name)
-
-def L(q, v):
-    return 0.5 * (0.1 * v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
-
-def A(q):
-    return jnp.array([[0, -jnp.sin(q[0]), jnp.cos(q[0])]])
-
-sleigh, run = dh.systems.ChaplyginSleigh(), {"h": 0.01, "steps": 20}
-q, xi = jnp.array([0.1, 0, 0]), jnp.array([1.5, -0.3])
-walks = {
-    "simulate": lambda: dh.simulate(sleigh, q, xi, **run),
-    "from_constraints": lambda: dh.simulate(dh.from_constraints(L, A), [0.0, 0, 0], v=[2.0, 1.0, 0], **run),
-    "ensemble": lambda: dh.ensemble(sleigh, jnp.tile(q, (4, 1)), jnp.tile(xi, (4, 1)), **run),
-    "grad": lambda: jax.grad(lambda x: dh.simulate(sleigh, q, x, **run).q[-1, 1])(xi),
-}
-root, seen = dh.__path__[0] + "/", {}
-for name, walk in walks.items():
-    visited = {}
-    def note(frame, event, _):
-        if event == "call" and frame.f_code.co_filename.startswith(root):
-            visited.setdefault(frame.f_code.co_filename.removeprefix(root))
+seen = {}
+for name, walk in WALKS.items():
     dh.clear_caches()
     jax.clear_caches()
-    threading.setprofile(note)
-    sys.setprofile(note)
-    walk()
-    sys.setprofile(None)
-    threading.setprofile(None)
-    seen[name] = list(visited)
+    visits = visited(walk)
+    seen[name] = [visit.file for visit in visits], entries(visits)
 print(json.dumps(seen))
 """
 
 
 @pytest.fixture(scope="module")
-def visited():
-    done = subprocess.run([sys.executable, "-c", WALKS], capture_output=True, text=True, check=True)
+def walks():
+    pytest.importorskip("benchmarks.walks", reason="the benchmarks are not part of what is distributed")
+    done = subprocess.run([sys.executable, "-c", WALKS], capture_output=True, text=True, check=True, cwd=ROOT)
     return json.loads(done.stdout)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["simulate", "from_constraints", "ensemble", "grad"])
-def test_a_walk_is_the_one_that_a_call_takes(name, visited):
-    """The first file of each line is entered, after those of the lines before."""
+def test_a_walk_is_the_one_that_a_call_takes(name, walks):
+    """The first file of each line is entered, after those of the lines before; and no room more than twice, on the
+    page and in the call."""
     page = (DOCS / "architecture.md").read_text()
     section = page.split(f"### {name}\n")[1].split("\n##")[0]
     lines = re.findall(r"^\d+\. `([\w/]+\.py)`", section, flags=re.MULTILINE)
     assert len(lines) >= 6
-    assert set(lines) <= set(visited[name]), set(lines) - set(visited[name])
-    assert sorted(lines, key=visited[name].index) == lines
-    rooms = [room for room, _ in itertools.groupby(line.split("/")[0] for line in lines)]
-    assert max(map(rooms.count, rooms)) <= 2, f"{name} goes {' > '.join(rooms)}"
+    files, entered = walks[name]
+    assert set(lines) <= set(files), set(lines) - set(files)
+    assert sorted(lines, key=files.index) == lines
+    on_the_page = [room for room, _ in itertools.groupby(line.split("/")[0] for line in lines)]
+    for rooms in (on_the_page, entered):
+        assert max(map(rooms.count, rooms)) <= 2, f"{name} goes {' > '.join(rooms)}"
 
 
 def test_the_rooms_are_those_of_the_layer_test():

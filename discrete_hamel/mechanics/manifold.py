@@ -1,7 +1,5 @@
 """Redundant coordinates: the manifold g(q) = 0 on which they lie, how far a point is off it, and the nearest on it."""
 
-from collections.abc import Callable
-
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -93,20 +91,21 @@ def nearest(system: System, q: Array) -> Array:
     return jax.lax.while_loop(going, once, (jnp.zeros((), int), q))[1]
 
 
-def refuse_off_manifold(system: System, q: Array, off: Callable = off_manifold) -> None:
-    """Refuses a q off g = 0, with the amount and the nearest point."""
-    if not system.redundant or float(off(system, q)) <= slack(q):
+def refuse_off_manifold(system: System, q: Array, off: float | None = None) -> None:
+    """Refuses a q off g = 0, with the amount, `off_manifold` if not given, and the nearest point."""
+    amount = float(off_manifold(system, q)) if off is None and system.redundant else off or 0.0
+    if amount <= slack(q):
         return
     there = nearest(system, q)
     apart = float(jnp.linalg.norm(q - there))
-    if not float(off(system, there)) <= slack(q):
+    if not float(off_manifold(system, there)) <= slack(q):
         aim = "No point near it satisfies them"
     else:
         shown = f", {[float(f'{a:.12g}') for a in there]}" if len(q) <= 16 else ""
         aim = f"The nearest point that does is {apart:.3g} away{shown}: dh.project(system, q, xi) gives it"
     raise InputError(
         f"the initial q is off the holonomic constraints of {type(system).__name__}'s redundant coordinates, "
-        f"holonomic(q) = 0, by {float(off(system, q)):.3g}. {aim}."
+        f"holonomic(q) = 0, by {amount:.3g}. {aim}."
     )
 
 

@@ -23,7 +23,6 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
 from discrete_hamel.runs.refusals import ON_CONSTRAINT
 
-_off_manifold = interpret(off_manifold)
 _shapes = Cache(most=500)  # by what they follow from
 
 
@@ -89,12 +88,13 @@ def count(name: str, value: SupportsIndex, least: int) -> int:
 
 @Repeated
 def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
-    """What has to be finite at (q, xi), by name; with many coordinates by maps of vectors alone."""
+    """What has to be finite at (q, xi), by name, and how far q is "off"; with many coordinates by maps of vectors."""
     free, whole = xi[: system.rank], hamel.full(system, q, xi[: system.rank])
     found = {
         "slip(q)": system.slip(q),
         "the velocity qdot = frame(q) xi": system.velocity(q, whole),
         "the Lagrangian": system.lagrangian(q, whole),
+        "off": off_manifold(system, q),
     }
     if len(q) > DENSE:
         gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, whole)
@@ -146,7 +146,6 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
         return system, q, hamel.quasivelocities(system, q, v) if xi is None else hamel.full(system, q, xi)
     with explained(f"what {type(system).__name__} checks of the place where it starts"):
         system.check_start(q)
-        refuse_off_manifold(system, q, _off_manifold)
     with explained("the system at the initial data"):
         try:
             found = (_facts.afresh if lasting else _facts)(system, q, floats("xi", [0.0] * n) if xi is None else xi)
@@ -156,6 +155,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
                 "given: hand it over as params=..., or put jax.jit around what is differentiated."
             ) from None
         facts = {name: np.asarray(value) for name, value in found.items()}
+    refuse_off_manifold(system, q, float(facts.pop("off")))
     place = f"q = {np.array2string(np.asarray(q), threshold=DENSE, separator=', ')}"
     if "frame(q)" in facts:
         _independent(system, facts["frame(q)"], q)
