@@ -4,8 +4,7 @@ from discrete_hamel.analysis.equilibria.branches import Branch, branch
 from discrete_hamel.analysis.equilibria.linearisations import Linearisation, Stability
 from discrete_hamel.analysis.equilibria.preservation import Preservation, structural_stability
 from discrete_hamel.analysis.equilibria.relative_equilibria import RelativeEquilibrium, family, relative_equilibrium
-from discrete_hamel.analysis.equilibria.spectra import Spectrum, spectrum
-from discrete_hamel.analysis.equilibria.thresholds import threshold
+from discrete_hamel.analysis.equilibria.spectra import Spectrum, spectrum, threshold
 from discrete_hamel.analysis.geometry.distributions import Bundles, Connection, bundles, nonholonomic_connection
 from discrete_hamel.analysis.geometry.hamiltonisation import Hamiltonised, hamiltonise
 from discrete_hamel.analysis.geometry.measures import (
