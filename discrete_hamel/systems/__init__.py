@@ -3,8 +3,7 @@
 from discrete_hamel.systems import garage as garage
 from discrete_hamel.systems._blocks.algebras import EulerPoincare, EulerPoincareSuslov
 from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
-from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface
-from discrete_hamel.systems.basketball import BasketballOnHoop
+from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface, BasketballOnHoop
 from discrete_hamel.systems.carts import Car, ThreeWheelCart
 from discrete_hamel.systems.chains import PlanarChain
 from discrete_hamel.systems.charged_particles import ChargedNonholonomicParticle, ChargedParticle
