@@ -1,4 +1,4 @@
-"""One thing along a trajectory, drawn into given axes: its path, or what it is over time."""
+"""One thing along a trajectory, drawn into given axes: its path, or what it is over time; and all at a glance."""
 
 from typing import TYPE_CHECKING
 
