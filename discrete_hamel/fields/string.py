@@ -10,12 +10,26 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
-from discrete_hamel._support.pytrees import static
-from discrete_hamel.fields.ends import Driven, Fixed, Free
+from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.fields.lines import Line
 from discrete_hamel.fields.pairs import complex_of, pairs_of, points_along, square
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters
+
+
+class Free(Pytree):
+    """An end that nothing holds: the tension vanishes there.   [HE] (3.13)"""
+
+
+class Fixed(Pytree):
+    """An end nailed to where it is at the start."""
+
+
+class Driven(Pytree):
+    """An end moved along with the velocity of `path`, a function of time whose values are (x, y)."""
+
+    path: Callable = static()
+
 
 PARALLEL = 1e-12  # sine of the angle between two links below which they are taken for parallel
 

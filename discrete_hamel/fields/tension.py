@@ -7,8 +7,7 @@ from jax import Array, lax
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields import banded
-from discrete_hamel.fields.ends import Free
-from discrete_hamel.fields.string import String
+from discrete_hamel.fields.string import Free, String
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State
 
