@@ -7,8 +7,7 @@ from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurfa
 from discrete_hamel.systems.carts import Car, ThreeWheelCart
 from discrete_hamel.systems.chains import PlanarChain
 from discrete_hamel.systems.charged_particles import ChargedNonholonomicParticle, ChargedParticle
-from discrete_hamel.systems.coaxial_discs import CoaxialDiscs
-from discrete_hamel.systems.disks import RollingDisk, RollingDiskOnRotations, VerticalDisk
+from discrete_hamel.systems.disks import CoaxialDiscs, RollingDisk, RollingDiskOnRotations, VerticalDisk
 from discrete_hamel.systems.oscillators import ContactOscillator, Gearbox
 from discrete_hamel.systems.particles import (
     HeisenbergParticle,
