@@ -5,7 +5,6 @@ from discrete_hamel.systems._blocks.algebras import EulerPoincare, EulerPoincare
 from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
 from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface, BasketballOnHoop
 from discrete_hamel.systems.carts import Car, ThreeWheelCart
-from discrete_hamel.systems.chains import PlanarChain
 from discrete_hamel.systems.charged_particles import ChargedNonholonomicParticle, ChargedParticle
 from discrete_hamel.systems.disks import CoaxialDiscs, RollingDisk, RollingDiskOnRotations, VerticalDisk
 from discrete_hamel.systems.oscillators import ContactOscillator, Gearbox
@@ -15,7 +14,7 @@ from discrete_hamel.systems.particles import (
     NonholonomicParticle,
     TranslationInvariantParticle,
 )
-from discrete_hamel.systems.pendulums import NSpherePendulum, SphericalPendulum
+from discrete_hamel.systems.pendulums import NSpherePendulum, PlanarChain, SphericalPendulum
 from discrete_hamel.systems.pendulums_in_coordinates import SphericalPendulumAngles, SphericalPendulumCartesian
 from discrete_hamel.systems.rattlebacks import ConvexBody, Rattleback
 from discrete_hamel.systems.rigid_bodies import HeavyTop, LagrangeTop, RigidBody
