@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 pytho
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PYTEST ?= -n 2
+PYTEST ?= -n 2 --dist worksteal
 OUT ?= figures
 NAMES ?=
 

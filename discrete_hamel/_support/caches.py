@@ -5,6 +5,7 @@ that the next compilation fails. A system takes some 250, so that a process with
 """
 
 import gc
+import time
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import TypeVar
@@ -13,8 +14,10 @@ import jax
 
 MAPPINGS, LIMIT = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 SHARE = 0.4  # of the mappings granted, from which on what is compiled is freed before more is
+PAUSE = 5.0  # seconds between two looks at them, which take 25 ms where there are many; XLA then makes a few thousand
 T = TypeVar("T")
 _caches: list["Cache"] = []
+_next_look = 0.0  # by `time.monotonic`
 
 
 class StartReason(str):
@@ -63,7 +66,11 @@ def clear_caches() -> None:
 
 def make_room() -> None:
     """Forget what is compiled, but not what is built, if the process is near the number of mappings it is granted."""
-    if MAPPINGS.exists() and LIMIT.exists() and _mappings() > SHARE * int(LIMIT.read_text()):
+    global _next_look
+    if time.monotonic() < _next_look or not (MAPPINGS.exists() and LIMIT.exists()):
+        return
+    _next_look = time.monotonic() + PAUSE
+    if _mappings() > SHARE * int(LIMIT.read_text()):
         jax.clear_caches()
         gc.collect()
 

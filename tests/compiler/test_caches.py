@@ -33,9 +33,13 @@ def test_room_is_made_near_the_limit_only(monkeypatch):
     run()
     run(compiled=False)
     built, mappings = dict(choice._steps), caches._mappings()
+    monkeypatch.setattr(caches, "_next_look", 0.0)
     make_room()
     assert caches._mappings() >= mappings
     monkeypatch.setattr(caches, "SHARE", 0.0)
+    make_room()  # soon after: nobody looks
+    assert caches._mappings() >= mappings
+    monkeypatch.setattr(caches, "_next_look", 0.0)
     make_room()
     assert caches._mappings() < mappings
     assert dict(choice._steps) == built
