@@ -14,8 +14,8 @@ from discrete_hamel.analysis.geometry.measures import (
     transported_density,
     volume_change,
 )
+from discrete_hamel.analysis.geometry.one_shape import Reduced, Shift, reduced
 from discrete_hamel.analysis.geometry.poisson import Integrability, bracket_matrix, integrable, jacobiator
-from discrete_hamel.analysis.geometry.reductions import Reduced, Shift, reduced
 from discrete_hamel.analysis.geometry.wrong_ways import ConstrainedFirst, WithoutBracket, WrongWay, wrong_way
 from discrete_hamel.analysis.motion.audits import Audit, Standing, audit, wandering
 from discrete_hamel.analysis.motion.comparison import Comparison, compare

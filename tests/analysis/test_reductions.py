@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import ellipk
 
 import discrete_hamel as dh
-from discrete_hamel.analysis.geometry.reductions import period
+from discrete_hamel.analysis.geometry.one_shape import period
 
 S = dh.systems
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from discrete_hamel.compiler.graph.elimination import factors, solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.lowering import lower
-from discrete_hamel.compiler.simplifying.reduction import positive, reduced
+from discrete_hamel.compiler.simplifying.fewer_unknowns import fewer_unknowns, positive
 
 
 def entries(graph, matrix):
@@ -118,7 +118,7 @@ def test_linear_rows_become_formulas():
         g.sub(y, g.add(z, g.const(3.0))),  # y = z + 3
         g.add(g.mul(z, g.add(g.const(1.0), g.mul(x, x))), x),  # z = -x / (1 + x^2)
     ]
-    left, unknowns, formulas = reduced(g, rows, [x, y, z], [1, 2])
+    left, unknowns, formulas = fewer_unknowns(g, rows, [x, y, z], [1, 2])
     assert unknowns == [x]
     assert [v for v, _ in formulas] == [y, z]
     known = {x: jnp.asarray(0.7)}

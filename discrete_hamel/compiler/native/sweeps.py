@@ -12,28 +12,28 @@ from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import Counter, arguments, counts, fill, module
 from discrete_hamel.compiler.native.object_code import fused
 from discrete_hamel.compiler.native.sections import Memory, Section, load
-from discrete_hamel.compiler.step.linearised import Linearised, Sweep
+from discrete_hamel.compiler.step.linearised import Linearised, LinearMap
 from discrete_hamel.compiler.step.stepper import Stepper
 
 
 class Swept:
-    """What the loops over the rows of a run share: the values at a step, and the evaluation of a `Sweep`."""
+    """What the loops over the rows of a run share: the values at a step, and the evaluation of a `LinearMap`."""
 
-    def __init__(self, stepper: Stepper, linearised: Linearised, sweep: Sweep, width: int) -> None:
-        self.stepper, self.linearised, self.sweep = stepper, linearised, sweep
+    def __init__(self, stepper: Stepper, linearised: Linearised, linear: LinearMap, width: int) -> None:
+        self.stepper, self.linearised, self.linear = stepper, linearised, linear
         self.graph: Graph = stepper.graph
         self.size, self.width, self.parts_text = len(stepper.state), width, ""
         self.memory, self.code = Memory(), Code(Kind(fused()))
         graph, memory = self.graph, self.memory
         self.read = {**linearised.source, **linearised.given}  # node -> column of the row it is in
-        varying = [*linearised.length, *stepper.state, *self.read, *sweep.inputs]
-        changing = dependent(graph, sweep.outputs, varying)
-        fixed = [i for i in frontier(graph, sweep.outputs, changing) if i not in stepper.parameters]
+        varying = [*linearised.length, *stepper.state, *self.read, *linear.inputs]
+        changing = dependent(graph, linear.outputs, varying)
+        fixed = [i for i in frontier(graph, linear.outputs, changing) if i not in stepper.parameters]
         for node in (*stepper.parameters, *varying):
             memory.place(graph, node)
         self.prepare = Section("prepare", graph, fixed, stepper.parameters, memory, self.code.kind)
         have = [*stepper.parameters, *fixed, *varying]
-        self.body = Section("sweep", graph, sweep.outputs, have, memory, self.code.kind)
+        self.body = Section("sweep", graph, linear.outputs, have, memory, self.code.kind)
 
     def enter(self) -> None:
         code = self.code
@@ -68,13 +68,13 @@ class Swept:
 class Tangents(Swept):
     """The tangents of all rows."""
 
-    def __init__(self, stepper: Stepper, linearised: Linearised, sweep: Sweep, width: int, active: int) -> None:
-        super().__init__(stepper, linearised, sweep, width)
+    def __init__(self, stepper: Stepper, linearised: Linearised, linear: LinearMap, width: int, active: int) -> None:
+        super().__init__(stepper, linearised, linear, width)
         code, memory, graph = self.code, self.memory, self.graph
         self.active = active
         counts(code, ("parts", "total"))
         self.enter()
-        for i, node in enumerate(sweep.inputs[:active]):
+        for i, node in enumerate(linear.inputs[:active]):
             code.store(code.load("%moved", i), "%memory", memory.place(graph, node))
         k, part = Counter(code, "0"), Counter(code, "0")
         code.do("br label %next")
@@ -84,14 +84,14 @@ class Tangents(Swept):
         here = k.value
         self.at(here, part.value)
         along = self.before(here, "%tangents", "%start")
-        later = sweep.inputs[active:]
+        later = linear.inputs[active:]
         for node in later[: len(linearised.length)]:
             code.store(code.load("%stretched", part.value), "%memory", memory.place(graph, node))
         for i, node in enumerate(later[len(linearised.length) :]):
             code.store(code.load(along, i), "%memory", memory.place(graph, node))
         self.body.call(code)
         row = code.at("%tangents", code(f"mul i64 {here}, {width}"))
-        for i, node in enumerate(sweep.outputs):
+        for i, node in enumerate(linear.outputs):
             code.store(load(code, memory, graph, node), row, i)
         code.store(number(0.0), row, width - 1)
         part.next("%parts")
@@ -117,8 +117,8 @@ class Tangents(Swept):
 class Cotangents(Swept):
     """The cotangents of parameters, lengths and the first state, from those of all rows."""
 
-    def __init__(self, stepper: Stepper, linearised: Linearised, sweep: Sweep, width: int, active: int) -> None:
-        super().__init__(stepper, linearised, sweep, width)
+    def __init__(self, stepper: Stepper, linearised: Linearised, linear: LinearMap, width: int, active: int) -> None:
+        super().__init__(stepper, linearised, linear, width)
         code, memory, graph = self.code, self.memory, self.graph
         self.active, stretching = active, len(linearised.length)
         counts(code, ("parts", "total"))
@@ -138,13 +138,13 @@ class Cotangents(Swept):
         k.set(here)
         self.at(here, code(f"srem i64 {here}, %parts"))
         weights = code.at("%cotangent", code(f"mul i64 {here}, {width}"))
-        for i, node in enumerate(sweep.inputs):
+        for i, node in enumerate(linear.inputs):
             weight = code.load(weights, i)
             if i < self.size:
                 weight = code(f"fadd double {weight}, {code.load('%ends', active + i)}")
             code.store(weight, "%memory", memory.place(graph, node))
         self.body.call(code)
-        new = [load(code, memory, graph, node) for node in sweep.outputs]
+        new = [load(code, memory, graph, node) for node in linear.outputs]
         for i in range(active):
             code.store(code(f"fadd double {code.load('%ends', i)}, {new[i]}"), "%ends", i)
         for value in new[active : active + stretching]:

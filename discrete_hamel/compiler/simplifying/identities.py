@@ -7,7 +7,7 @@ sin^2 = 1 - cos^2, the heading disappears; then it may as well be 0 in the expre
 import math
 
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.simplifying.reduction import Polynomial, polynomial
+from discrete_hamel.compiler.simplifying.fewer_unknowns import Polynomial, polynomial
 
 MOST_TERMS = 300  # of an expression multiplied out
 LEAST = 0.1  # of the least divisor before

@@ -16,13 +16,13 @@ from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.slopes import pull, push
 from discrete_hamel.compiler.simplifying import sums
-from discrete_hamel.compiler.simplifying.reduction import in_the_others
+from discrete_hamel.compiler.simplifying.fewer_unknowns import in_the_others
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.roots import LARGE
 from discrete_hamel.compiler.step.stepper import Stepper
 
 
-class Sweep(NamedTuple):
+class LinearMap(NamedTuple):
     """Outputs in the graph, and the input nodes that stand for the (co)tangents they are linear in."""
 
     inputs: list[int]
@@ -72,7 +72,7 @@ class Linearised:
     def _transposed(self) -> list[dict[int, int]]:
         return [{i: row[j] for i, row in enumerate(self.jacobian) if j in row} for j in range(len(self.jacobian))]
 
-    def forwards(self, active: tuple[int, ...]) -> Sweep:
+    def forwards(self, active: tuple[int, ...]) -> LinearMap:
         """The tangent of the row, from those of some parameters, the length, and the state."""
         graph = self.graph
         variables = [*(self.parameters[i] for i in active), *self.length, *self.state]
@@ -82,7 +82,7 @@ class Linearised:
         row = push(graph, self.row, {**tangents, **dict(zip(self.unknowns, unknowns, strict=True))})
         return self._in_order(list(tangents.values()), row)
 
-    def backwards(self, active: tuple[int, ...]) -> Sweep:
+    def backwards(self, active: tuple[int, ...]) -> LinearMap:
         """The cotangents of some parameters, the length, and the state, from that of the row."""
         graph = self.graph
         cotangents = [graph.input(("cotangent", i), 1.0) for i in range(len(self.row))]
@@ -92,13 +92,13 @@ class Linearised:
         outputs = pull(graph, [*self.row, *self.residual], [*cotangents, *weights], variables)
         return self._in_order(cotangents, outputs)
 
-    def _in_order(self, inputs: list[int], outputs: list[int]) -> Sweep:
+    def _in_order(self, inputs: list[int], outputs: list[int]) -> LinearMap:
         levels = [self.parameters, [*self.length, *self.state, *self.unknowns], inputs]
         graph = self.graph
         ordered = min(
             regroup_products(graph, outputs, levels), outputs, key=lambda o: _varying(graph, o, self.parameters)
         )
-        return Sweep(inputs, ordered)
+        return LinearMap(inputs, ordered)
 
 
 def _varying(graph: Graph, outputs: list[int], parameters: list[int]) -> int:

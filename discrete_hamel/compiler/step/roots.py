@@ -8,7 +8,7 @@ from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import cycles, lower
 from discrete_hamel.compiler.simplifying import sums
-from discrete_hamel.compiler.simplifying.reduction import linear, reduced
+from discrete_hamel.compiler.simplifying.fewer_unknowns import fewer_unknowns, linear
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.mechanics.newton import NEGLIGIBLE
 
@@ -42,7 +42,7 @@ class Root:
         self.graph, self.levels, self.negligible, self.cost = graph, [*known, unknowns], negligible, cost
         self.unknowns, self.formulas, rows = unknowns, [], residual
         if residual:
-            fewer, remaining, formulas = reduced(graph, residual, unknowns, places)
+            fewer, remaining, formulas = fewer_unknowns(graph, residual, unknowns, places)
             surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
             shorter = self._correction(fewer, remaining)
             self.correction = shorter if surely else self._correction(residual, unknowns)

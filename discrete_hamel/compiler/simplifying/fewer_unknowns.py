@@ -16,7 +16,7 @@ Polynomial = dict[tuple[int, ...], float]  # sorted factors -> coefficient
 Formulas = list[tuple[int, int]]  # unknown and the expression it equals, which may use the unknowns that come later
 
 
-def reduced(
+def fewer_unknowns(
     graph: Graph, residual: list[int], unknowns: list[int], places: Iterable[int]
 ) -> tuple[list[int], list[int], Formulas]:
     """The rows and unknowns that remain, and the formulas of the others; tries row i for unknown i, i in `places`."""
