@@ -20,6 +20,7 @@ from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.native.columns import NativeColumns
 from discrete_hamel.compiler.native.object_code import available
 from discrete_hamel.compiler.reading.jaxprs import to_graph
+from discrete_hamel.compiler.simplifying import hidden
 from discrete_hamel.mechanics.system import System
 
 BLOCK = 2048  # nodes: two pages of a cache for each number in use
@@ -90,7 +91,7 @@ class Columns:
         if len(outputs) != 1:
             raise Unsupported("several outputs")
         self.shape, self.outputs = outputs[0].shape, list(outputs[0].ravel())
-        self.outputs += graph.guards_of(self.outputs)
+        self.outputs += hidden.guards(graph, self.outputs)
         self.graph, self.seen = graph, 0
         self.native: NativeColumns | None = None
         order = graph.needed(self.outputs)

@@ -56,7 +56,7 @@ def with_derivatives(stepper: Stepper) -> Compiled:
 def _linear(stepper: Stepper, system: System, state: State) -> bool:
     """Whether mu(q, xi)^D = p is solved for xi by numbers and cofactors."""
     node = stepper.node_velocity
-    if not node.root.linear or node.graph.own_derivatives or node.guards or node.root.operations > MOST_JIT:
+    if not node.root.linear or node.graph.own_derivatives or node.pivots or node.root.operations > MOST_JIT:
         return False
     graph = Graph()
     (mechanics, q, free), _ = inputs_like(graph, (system, state.q, state.xi))

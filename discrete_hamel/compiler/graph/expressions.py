@@ -32,6 +32,7 @@ class Graph:
         self._operands: list[tuple[int, ...]] = []
         self.samples: list[float] = []
         self.guards: dict[int, int] = {}  # reciprocal of a pivot -> what has to be positive for it to be trusted
+        self.hidden: set[int] = set()  # what was read and is in no node, as it is multiplied by a literal 0
         self.own_derivatives: set[str] = set()  # primitives met whose derivative is not that of what they compute
         self._known: dict[tuple, int] = {}
 
@@ -188,7 +189,7 @@ class Graph:
         return sorted(seen)
 
     def guards_of(self, outputs: Iterable[int]) -> list[int]:
-        """What has to be positive for the outputs to be trusted."""
+        """What has to be positive for the pivots in the outputs to be trusted."""
         return sorted({self.guards[i] for i in self.needed(outputs) if i in self.guards})
 
     def operations(self, outputs: Iterable[int]) -> int:

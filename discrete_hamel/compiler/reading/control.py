@@ -103,7 +103,9 @@ def linear_solve(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> li
         raise Unsupported("a linear solve of several unknown arrays")
     shape = right[0].shape
     unknowns = np.array([graph.input(object(), 1.0) for _ in range(right[0].size)], dtype=object)
+    hidden = {*graph.hidden}
     (image,) = trace(graph, jaxprs.matvec, [*consts, unknowns.reshape(shape)])
+    graph.hidden = hidden  # what is read there are the coefficients, of unknowns that are given by nobody
     rows = graph.derivative(list(as_nodes(graph, image).ravel()), list(unknowns))
     return [np.array(solve(graph, rows, list(right[0].ravel()), guarded=True), dtype=object).reshape(shape)]
 

@@ -22,6 +22,7 @@ from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.compiler.reading.jaxprs import trace
 from discrete_hamel.compiler.reading.rules import as_nodes
+from discrete_hamel.compiler.simplifying import hidden
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,7 +56,7 @@ class Program:
         graph = Graph()
         given, self.inputs = inputs_like(graph, leaves)
         self.outputs = [np.ravel(as_nodes(graph, value)).tolist() for value in trace(graph, closed, given)]
-        self.guards = graph.guards_of([node for nodes in self.outputs for node in nodes])
+        self.guards = hidden.guards(graph, [node for nodes in self.outputs for node in nodes])
         order = graph.needed([*self.guards, *(node for nodes in self.outputs for node in nodes)])
         if len(order) > LONGEST:
             raise Unsupported(f"{len(order)} operations, of {LONGEST} at most")

@@ -1,6 +1,7 @@
 """What each arithmetic primitive of JAX is in the graph, on arrays of nodes."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -35,6 +36,26 @@ def as_nodes(graph: Graph, value: Value) -> Nodes:
 def symbolic(value: object) -> bool:
     """Whether a value is an array of nodes, and not of numbers."""
     return isinstance(value, np.ndarray) and value.dtype == object
+
+
+def _product(graph: Graph, a: int, b: int) -> int:
+    """a b, with a note of what a literal 0 hides, as the next two."""
+    made = graph.mul(a, b)
+    if graph.is_zero(made):
+        graph.hidden.update((a, b))
+    return made
+
+
+def _difference(graph: Graph, a: int, b: int) -> int:
+    if a == b:
+        graph.hidden.add(a)
+    return graph.sub(a, b)
+
+
+def _quotient(graph: Graph, a: int, b: int) -> int:
+    if graph.is_zero(a) and graph.value(b) is None:
+        graph.hidden.add(graph.div(graph.const(1.0), b))
+    return graph.div(a, b)
 
 
 def _reduction(operation: Callable[[Graph], Callable]) -> Callable:
@@ -83,6 +104,8 @@ def _dot(graph: Graph, parameters: dict, a: Nodes, b: Nodes) -> Nodes:
     y = b.transpose([*bb, *fb, *cb]).reshape(int(np.prod(batch)), int(np.prod(right)), length)
     zero = graph.const(0.0)
     result = np.full((x.shape[0], x.shape[1], y.shape[1]), zero, dtype=object)
+    for side, other in ((x, y), (y, x)):  # what is multiplied by zeros, too
+        graph.hidden.update(side.swapaxes(1, 2)[(other == zero).any(axis=1)].ravel())
     there = [[np.flatnonzero(row) for row in rows] for rows in np.moveaxis(y != zero, 1, 2)]
     for n, i, k in np.argwhere(x != zero):
         for j in there[n][k]:
@@ -209,20 +232,20 @@ QUOTIENTS: dict[str, Callable] = {  # of whole numbers, towards zero
 RULES: dict[str, Callable] = {
     "add": lambda g, p, a, b: elementwise(g.add, a, b),
     "add_any": lambda g, p, a, b: elementwise(g.add, a, b),
-    "sub": lambda g, p, a, b: elementwise(g.sub, a, b),
-    "mul": lambda g, p, a, b: elementwise(g.mul, a, b),
-    "div": lambda g, p, a, b: elementwise(g.div, a, b),
+    "sub": lambda g, p, a, b: elementwise(partial(_difference, g), a, b),
+    "mul": lambda g, p, a, b: elementwise(partial(_product, g), a, b),
+    "div": lambda g, p, a, b: elementwise(partial(_quotient, g), a, b),
     "neg": lambda g, p, a: elementwise(g.neg, a),
     "square": lambda g, p, a: elementwise(lambda x: g.mul(x, x), a),
     "integer_pow": lambda g, p, a: elementwise(lambda x: g.power(x, p["y"]), a),
     "reduce_sum": _sum,
     "reduce_max": _reduction(lambda g: lambda x, y: g.binary("max", x, y)),
     "reduce_min": _reduction(lambda g: lambda x, y: g.binary("min", x, y)),
-    "reduce_prod": _reduction(lambda g: g.mul),
+    "reduce_prod": _reduction(lambda g: partial(_product, g)),
     "reduce_and": _reduction(lambda g: g.mul),
     "reduce_or": _reduction(lambda g: lambda x, y: g.binary("max", x, y)),
     "cumsum": _cumulative(lambda g: g.add),
-    "cumprod": _cumulative(lambda g: g.mul),
+    "cumprod": _cumulative(lambda g: partial(_product, g)),
     "dot_general": _dot,
     "convert_element_type": _convert,
     "select_n": _select,

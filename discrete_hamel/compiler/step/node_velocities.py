@@ -3,6 +3,7 @@
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.reading.jaxprs import to_graph
+from discrete_hamel.compiler.simplifying import hidden
 from discrete_hamel.compiler.step.roots import Root
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
@@ -26,7 +27,8 @@ class NodeVelocity:
             difference = list(missed)
             self.root = Root(graph, difference, unknowns, (self.parameters, [*self.q, *self.p]))
         self.whole, self.free = list(whole), unknowns
-        self.guards = graph.guards_of([*difference, *self.whole])
+        self.pivots = graph.guards_of([*difference, *self.whole])
+        self.guards = [*self.pivots, *hidden.finiteness(graph, [*difference, *self.whole])]
 
     @property
     def said(self) -> str:

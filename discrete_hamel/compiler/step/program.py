@@ -13,6 +13,7 @@ from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.lowering import cycles
 from discrete_hamel.compiler.reading.jaxprs import to_graph
+from discrete_hamel.compiler.simplifying import hidden
 from discrete_hamel.compiler.simplifying.identities import without_idle_angles
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.near_angles import Angle, angles_met
@@ -185,7 +186,7 @@ def write_outputs(program: Program) -> str:
     outputs = regroup_products(graph, [*made, *left, *(terms(graph, row) for row in left)], _levels(program))
     ends = np.cumsum([len(program.state), program.n, len(left)])
     program.after, program.xi, program.left, program.terms = (list(part) for part in np.split(outputs, ends))
-    program.guards = graph.guards_of([*program.guess, *program.rows, *made])
+    program.guards = hidden.guards(graph, [*program.guess, *program.rows, *made])
     return f"{len(outputs)} outputs, {len(program.guards)} guards"
 
 

@@ -19,6 +19,7 @@ from jax import Array
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.reading.jaxprs import to_graph
+from discrete_hamel.compiler.simplifying import hidden
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.node_velocities import NodeVelocity
 from discrete_hamel.compiler.step.program import Done, NativeRun, Sample, run_passes
@@ -94,7 +95,7 @@ def solve_stage(stepper: StageStepper) -> str:
     """mu(Q, Xi)^D = P solved for Xi, put into the slopes, and products in order."""
     graph, levels = stepper.graph, (stepper.parameters, stepper.node)
     found = _solution(graph, stepper.rows, stepper.unknowns, levels)
-    guards = graph.guards_of([*stepper.rows, *stepper.slopes, *stepper.whole])
+    guards = hidden.guards(graph, [*stepper.rows, *stepper.slopes, *stepper.whole])
     outputs = regroup_products(graph, graph.substitute([*stepper.slopes, *stepper.whole, *guards], found), [*levels])
     ends = np.cumsum([len(stepper.node), stepper.n])
     stepper.slopes, stepper.whole, stepper.guards = (list(part) for part in np.split(outputs, ends))
