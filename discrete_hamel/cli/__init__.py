@@ -76,7 +76,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse the line, with a hint."""
-        unknown = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: +([^ =]*)", message)
+        unknown = re.search(r"COMMAND: invalid choice: '([^']*)'|unrecognized arguments: +(-[^ =]*)", message)
         word = (unknown.group(1) or unknown.group(2) or "") if unknown else ""
         near = difflib.get_close_matches(word, self.words, n=1, cutoff=0.5)
         if word in self.words:  # right, but elsewhere

@@ -38,7 +38,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def execute(options: argparse.Namespace) -> int:
     """Print the audit; 1 if a theorem is broken."""
-    if Path(options.name).is_dir():
+    if Path(options.name).is_dir() or Path(options.name).suffix == ".zarr":
         trajectory = motions.stored_run(options.name, options.system)
     else:
         system, q, xi, v, h = motions.motion_of(options)

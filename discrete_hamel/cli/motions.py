@@ -17,6 +17,7 @@ from discrete_hamel.cli import values as calls
 from discrete_hamel.cli.names import catalogue, choose, schemes
 from discrete_hamel.cli.systems import sample_of
 from discrete_hamel.runs import validation as checks
+from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.schemes.scheme import Scheme
 
 FILE = "a system of the catalogue (discrete-hamel systems lists them), or FILE.py, or FILE.py:NAME"
@@ -60,6 +61,7 @@ def motion_of(options: argparse.Namespace) -> Motion:
 
 def stored_run(path: str, name: str | None) -> dh.Trajectory:
     """The run in a store; of a system of that name where it is given, which the store's own values must fit."""
+    Contents(Path(path))  # what is no store of a run, no --system mends
     try:
         kind = by_name(name) if name else None
         return dh.load(path, system=_make(kind, {}) if isinstance(kind, type) else kind)

@@ -21,8 +21,8 @@ def catalogue() -> dict[str, type[dh.System]]:
 
 
 def schemes() -> dict[str, type[Scheme]]:
-    """The scheme classes of dh, by name."""
-    found = {name: getattr(dh, name) for name in dh.__all__}
+    """The scheme classes of dh, by name, without the one that they all are."""
+    found = {name: getattr(dh, name) for name in dh.__all__ if name != "Scheme"}
     return {name: item for name, item in found.items() if isinstance(item, type) and issubclass(item, Scheme)}
 
 

@@ -1,6 +1,7 @@
 """`discrete-hamel show STORE`: what is in a store, of a run or of an ensemble."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +46,12 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def execute(options: argparse.Namespace) -> int:
     """Print it, and draw what was asked for."""
-    contents = xarray_module().open_zarr(options.store, consolidated=False, decode_times=False)
+    xarray = xarray_module()
+    try:
+        contents = xarray.open_zarr(options.store, consolidated=False, decode_times=False)
+    except FileNotFoundError:  # which says of a folder without a group what only Zarr's users know
+        what = "is no Zarr store" if Path(options.store).exists() else "does not exist"
+        raise FileNotFoundError(f"{options.store} {what}; run --save and sweep --store make one.") from None
     if "member" in contents.dims:
         return _ensemble(options, contents)
     trajectory = stored_run(options.store, options.system)

@@ -192,11 +192,32 @@ def test_a_typo_names_the_nearest(line, nearest, capsys):
         ("run NSpherePendulum --set mass=1e999", "is not finite"),
         ("run ChaplyginSleigh --scheme open('x')", "no scheme 'open'"),
         ("run ChaplyginSleigh --scheme DiscreteHamel(1,2,3)", "cannot be made"),
+        ("run ChaplyginSleigh --scheme Scheme", "there is no scheme 'Scheme'"),
+        ("compare ChaplyginSleigh --t-end -1", "t_end = -1 is not after the start"),
+        ("compare ChaplyginSleigh --h 0.1 --t-end 0.25", "not a whole number of steps"),
+        ("audit nowhere.zarr", "there is no store at nowhere.zarr"),
+        ("show nowhere.zarr", "nowhere.zarr does not exist; run --save and sweep --store make one"),
     ],
 )
 def test_refusals_are_sentences(line, sentence, capsys):
     assert cli.main(line.split()) == 2
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["show", "audit"])
+def test_a_folder_that_is_no_store_is_said_to_be_none(command, tmp_path, capsys):
+    assert cli.main([command, str(tmp_path)]) == 2
+    shown = capsys.readouterr().err
+    assert f"{tmp_path} is no Zarr store" in shown
+    assert "--system" not in shown  # which would not help
+
+
+def test_a_word_too_many_is_not_taken_for_a_mistyped_command(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["doctor", "now"])
+    shown = capsys.readouterr().err
+    assert "unrecognized arguments: now" in shown
+    assert "Did you mean" not in shown
 
 
 def test_a_run_that_fails_shows_what_it_had_and_exits_with_1(capsys, monkeypatch):

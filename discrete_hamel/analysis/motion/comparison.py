@@ -150,6 +150,8 @@ def compare(
     """
     system, q, xi = checks.initial_data(system, q, xi, v)
     ratio = t_end / float(checks.step_size(h))
+    if not ratio > 0:
+        raise InputError(f"t_end = {t_end:g} is not after the start, 0, where h = {h:g} leads.")
     steps = round(ratio)
     if steps < 1 or abs(ratio - steps) > 1e-9 * ratio:
         raise InputError(
