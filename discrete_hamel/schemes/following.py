@@ -59,6 +59,9 @@ class FollowingHamel(Scheme):
     at_nodes = True
     reference = "this library; the principle: Zenkov, On Hamel's equations (2016), section 5"
 
+    def __repr__(self) -> str:
+        return f"FollowingHamel(tau={self.tau})"
+
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.tau) <= 1:
             raise InputError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")

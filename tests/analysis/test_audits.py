@@ -1,5 +1,6 @@
 """The audit: each line's standing, and that a broken trajectory is called broken."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -44,6 +45,24 @@ def test_energy_exact_on_the_disk_is_a_theorem():
     line = dh.audit(run)["energy"]
     assert line.standing is Standing.THEOREM
     assert line.holds
+
+
+def test_the_constraint_of_a_system_from_constraints_is_a_theorem_at_the_tau_point():
+    """On a belt that runs aside, through all headings; measured elsewhere on the chord it is off by O(h)."""
+
+    def blade(q):
+        return jnp.array([[0.0, -jnp.sin(q[0]), jnp.cos(q[0])]])
+
+    skate = dh.from_constraints(lambda q, v: 0.5 * v @ v + q[1], blade, b=lambda q: jnp.array([0.2 * q[2]]))
+    start = {"q": [0.0, 0, 0], "v": [2.0, 1, 0], "h": 0.01, "steps": 1000}
+    for tau in (0.5, 0.3):
+        run = dh.simulate(skate, **start, scheme=dh.DiscreteHamel(tau))
+        line = dh.audit(run)["constraint"]
+        assert (line.standing, line.holds) == (Standing.THEOREM, True)
+        moved = dh.audit(run.replace(scheme=dh.schemes.FollowingHamel(tau + 0.1)))["constraint"]
+        assert moved.holds is False
+        assert moved.size > 1e9 * line.size
+        assert f"FollowingHamel(tau={tau})" in dh.audit(run).title
 
 
 @pytest.mark.parametrize(

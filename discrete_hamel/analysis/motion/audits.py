@@ -22,6 +22,7 @@ from discrete_hamel.schemes import (
     CortesMartinez,
     DiscreteHamel,
     EnergyExact,
+    FollowingHamel,
     Gauss,
     NonlinearMidpoint,
     RungeKutta4,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 ALONG = 1e-12  # part of qdot across psi_z, relative to qdot, that is round-off
 ROUNDOFF = 1e-12  # times the square root of the number of steps: what an exact quantity may wander
-ONE_CHORD = (DiscreteHamel, CortesMartinez, StaggeredHamel, EnergyExact)  # q_{k+1} - q_k itself is in D
+ONE_CHORD = (DiscreteHamel, FollowingHamel, CortesMartinez, StaggeredHamel, EnergyExact)  # q_{k+1} - q_k itself is in D
 ELSEWHERE = {  # where schemes that claim the constraint meet it, if not on the chord of a step
     Gauss: "met at every stage of a step; its chord, measured here, need not",
     RungeKutta4: "met at every stage of a step; its chord, measured here, need not",
