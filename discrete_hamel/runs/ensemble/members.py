@@ -17,7 +17,7 @@ from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.ensemble.placement import Placement, is_sharded, placement
 from discrete_hamel.runs.ensemble.plain import Axes
 from discrete_hamel.runs.ensemble.validation import one, starts
-from discrete_hamel.runs.output_shapes import shapes
+from discrete_hamel.runs.output_shapes import nonlinear_shapes, shapes
 
 FEW = 8  # members that are tried before all are given up
 MOST_HYPOTHESES = 4096  # ways to read a system's parameters that are tried
@@ -96,7 +96,7 @@ def _axes(system: System, q: Array, members: int, sure: set[int]) -> Axes:
         axes = tuple(0 if k in sure or k in chosen else None for k in range(len(leaves)))
         try:
             member = one(system, axes, 0)
-            shapes(member.at(q), q)
+            (nonlinear_shapes if member.frameless else shapes)(member.at(q), q)  # type: ignore[operator]
             fitting = fitting or axes
             member.check()
         except Exception as problem:

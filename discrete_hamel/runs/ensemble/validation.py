@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.mechanics import hamel, manifold
+from discrete_hamel.mechanics import gibbs_appell, hamel, manifold
 from discrete_hamel.mechanics.singular_states import SINGULAR
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -55,15 +55,20 @@ def _facts(axes: Axes, system: System, q: Array, velocity: Array, quasi: bool) -
     tree = jax.tree.unflatten(jax.tree.structure(system), axes)
 
     def facts(system: System, q: Array, given: Array) -> tuple[Array, ...]:
-        xi = hamel.full(system, q, given[: system.rank]) if quasi else hamel.quasivelocities(system, q, given)
-        free = xi[: system.rank]
+        if system.frameless:
+            xi = given if quasi else hamel.quasivelocities(system, q, given)
+            free, wanted = xi, given if quasi else system.velocity(q, xi)
+            fields, slopes = gibbs_appell.directions(system, q, xi), gibbs_appell.slopes(system, q, xi)
+            off = jnp.max(jnp.abs(system.rows(q, xi)) / jnp.linalg.norm(slopes, axis=1), initial=0.0)
+        else:
+            xi = hamel.full(system, q, given[: system.rank]) if quasi else hamel.quasivelocities(system, q, given)
+            free, fields, off = xi[: system.rank], system.frame(q), jnp.zeros(())
+            wanted = xi[: len(given)] if quasi else fields @ jnp.concatenate([free, system.slip(q)])
         inertia = hamel.inertia(system, q, free)
-        mu, force = hamel.balance(system, q, free)
-        parts = (system.frame(q), mu, force, inertia, *jax.tree.leaves(system))
+        parts = (fields, *hamel.balance(system, q, free), inertia, *jax.tree.leaves(system))
         finite = jnp.isfinite(sum(jnp.sum(part * 0) for part in parts))
         scale = jnp.sqrt(jnp.abs(jnp.diag(inertia)))
-        wanted = xi[: len(given)] if quasi else system.frame(q) @ jnp.concatenate([free, system.slip(q)])
-        off, apart = jnp.max(jnp.abs(given - wanted)), manifold.off_manifold(system, q)
+        off, apart = jnp.maximum(off, jnp.max(jnp.abs(given - wanted))), manifold.off_manifold(system, q)
         return xi, finite, inertia / jnp.outer(scale, scale), off, apart
 
     return jax.vmap(facts, (tree, 0, 0))(system, q, velocity)
