@@ -176,9 +176,9 @@ class WheeledSnake(Vehicle):
         parameters.positive(self, "length", "mass", "inertia")
 
     def sample(self) -> dict:
-        """In waves, the head leading."""
-        waves = tuple(float(a) for a in 0.6 * np.sin(1.2 * np.arange(self.links)))
-        return {"q": (0.0, 0.0, *waves), "xi": (0.5, 0.4), "h": 0.01}
+        """In waves, coasting: it winds up in the end, but not soon."""
+        waves = tuple(float(a) for a in 0.6 * np.cos(1.2 * np.arange(self.links)))
+        return {"q": (0.0, 0.0, *waves), "xi": (0.3, 0.0), "h": 0.01}
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Links and wheels, from above."""

@@ -1,6 +1,7 @@
 """Where a mechanism starts: places at which its parts touch, and velocities at which nothing slips."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -9,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.mechanics.constructors import ONCE
 
 if TYPE_CHECKING:
     from discrete_hamel.systems.mechanisms.rolling import RollingMechanism
@@ -72,7 +74,7 @@ def _what_holds(system: Any) -> Any:
     return system.params if hasattr(system, "tree") else system
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _velocity_facts(held: Any, q: Array) -> tuple[Array, Array, Array]:
     """Mass matrix in velocities, constraint rows, and the joints' rates as rows."""
     still = jnp.zeros_like(q)
@@ -82,7 +84,7 @@ def _velocity_facts(held: Any, q: Array) -> tuple[Array, Array, Array]:
     return jax.hessian(lagrangian, 1)(q, still), rows(q), jax.jacfwd(rates)(still)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
 def _misses(held: Any, q: Array) -> tuple[Array, Array]:
     def g(q: Array) -> Array:
         return held.every_gap(q) if hasattr(held, "gap_slips") else held.holonomic(q)

@@ -1,6 +1,7 @@
 """Mechanisms that roll or have loops: a tree with constraints, whose frame follows them."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -10,10 +11,11 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.mechanics.adapted_frames import Graph
-from discrete_hamel.mechanics.constructors import FromConstraints
+from discrete_hamel.mechanics.constructors import ONCE, FromConstraints
 from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems.mechanisms.contacts import Contact
 from discrete_hamel.systems.mechanisms.placing import together
+from discrete_hamel.systems.mechanisms.rotations import Motion
 from discrete_hamel.systems.mechanisms.tree import Mechanism
 
 DEPENDENT = 1e-8  # share of a row below which others say the same
@@ -217,10 +219,9 @@ def hold(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
     samples = [
         together(bare, at_rest + (0.2 * np.random.default_rng(k).normal(size=len(at_rest)))) for k in range(SAMPLES)
     ]
-    whole = bare.whole(jnp.asarray(samples[0]))
-    still = jnp.zeros(tree.rank)
-    for contact in contacts:
-        contact.check(*contact.look(tree, whole, still, tree.motion(whole, still)))
+    if any(type(contact).check is not Contact.check for contact in contacts):
+        for contact, seen in zip(contacts, _looks(bare, jnp.asarray(samples[0])), strict=True):
+            contact.check(*seen)
     gap_slips = bare.gap_slips()
     forms = [np.asarray(_all_rows(bare, q)) for q in samples]
     kept = _independent(forms, len(bare.labels()))
@@ -244,7 +245,15 @@ def _free_height(tree: Mechanism) -> int | None:
     return found[0] if len(found) == 1 and sum(parent < 0 for parent in tree.parents) == 1 else None
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=ONCE)
+def _looks(bare: Held, q: Array) -> list[list[Motion]]:
+    """What each contact is told, at rest."""
+    whole, still = bare.whole(q), jnp.zeros(bare.tree.rank)
+    motion = bare.tree.motion(whole, still)
+    return [contact.look(bare.tree, whole, still, motion) for contact in bare.contacts]
+
+
+@partial(jax.jit, compiler_options=ONCE)
 def _all_rows(bare: Held, q: Array) -> Array:
     slips = jax.jacfwd(lambda v: bare.slips(q, v))(jnp.zeros_like(q))
     return jnp.concatenate([slips, jax.jacfwd(lambda q: bare.tree.holonomic(bare.whole(q)))(q)])
