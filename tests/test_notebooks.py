@@ -31,6 +31,9 @@ NAMES = [
     "groups",
     "reduction_and_phases",
     "optimal_control",
+    "mechanisms",
+    "vehicles",
+    "balancers_and_balls",
 ]
 
 
@@ -345,3 +348,42 @@ def test_optimal_control():
     assert names["gait"].cost < 0.16
     assert names["gait"].q[-1, 1] == pytest.approx(0.3, abs=1e-10)
     assert np.max(np.abs(names["gait"].q[:, 4])) < np.pi / 2
+
+
+@pytest.mark.slow
+def test_mechanisms():
+    pytest.importorskip("mujoco")
+    names = executed("mechanisms")
+    assert names["apart"] < 1e-12
+    assert names["lean"].max() < 1.0
+    assert names["lost"] > 0.1
+    assert np.log2(names["off"][0] / names["off"][1]) == pytest.approx(2, abs=0.1)
+
+
+@pytest.mark.slow
+def test_vehicles():
+    names = executed("vehicles")
+    assert names["fork"][0] == 2.9
+    assert np.abs(names["fork"][300:]).max() < 1.0  # the caster has swung about
+    assert np.ptp(names["lag"][-50:], axis=0).max() < 1e-3
+    assert names["sideways"] < 1e-13
+    assert np.ptp(names["turned"].energy) < exact(names["turned"])
+    assert abs(names["across"]) > 10 * names["lowest"]
+    early, late = ({speed: lean[part].max() for speed, lean in names["leans"].items()} for part in (EARLY, LATE))
+    assert late[5.0] < 0.5 * early[5.0]
+    assert late[3.0] > 2 * early[3.0]
+
+
+EARLY, LATE = slice(None, 40), slice(-40, None)
+
+
+@pytest.mark.slow
+def test_balancers_and_balls():
+    names = executed("balancers_and_balls")
+    assert names["tilt"][-100:].max() < 0.01 * names["tilt"][0]
+    assert np.ptp(names["spin"]) < exact(names["ridden"])
+    assert names["off"] < exact(names["rolled"])
+    assert names["height"].min() > 0.5
+    assert names["kept"] < 1e-12
+    assert names["first"] > 0.99
+    assert names["last"] < -0.8

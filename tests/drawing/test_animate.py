@@ -16,7 +16,7 @@ from film_samples import sampled
 from scipy.spatial.transform import Rotation
 
 import discrete_hamel as dh
-from discrete_hamel.drawing.films import projection, scenes, timing
+from discrete_hamel.drawing.films import closeups, projection, scenes, timing
 from discrete_hamel.drawing.films.cameras import FromAbove, looking_at
 from discrete_hamel.drawing.films.painter import Painter
 from discrete_hamel.drawing.films.projection import Eye
@@ -226,3 +226,37 @@ def test_a_picture_at_one_node():
 def test_matplotlib_is_not_loaded_before_a_film():
     code = "import sys, discrete_hamel, discrete_hamel.drawing.films.writers; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def driven(name, **sample):
+    system = getattr(dh.systems.garage, name)()
+    run = dh.simulate(system, **{**system.sample(), **sample}, steps=300)
+    return scenes.scene(run, np.arange(0, 301, 30))
+
+
+def test_a_vehicle_small_beside_its_path_is_drawn_again_in_a_corner():
+    """Similar to itself, within a square in the picture that its path does not enter, and never where it is large."""
+    scene = driven("OmniBase", h=0.06)
+    left, right, bottom, top = scene.box
+    for frame in (0, 10):
+        pieces = scene.bodies(frame)
+        corner = next(k for k, piece in enumerate(pieces) if piece.edge == closeups.RULED)
+        small, large, square = pieces[:corner], pieces[corner + 1 :], pieces[corner].points
+        assert len(small) == len(large)
+        (a, b), (c, d) = ((np.ptp(each[0].points, axis=0), each[0].points) for each in (small, large))
+        np.testing.assert_allclose(c / c[0], a / a[0], rtol=1e-9)
+        assert c[0] > 2 * a[0]
+        low, high = square.min(axis=0), square.max(axis=0)
+        assert np.all((d >= low) & (d <= high))
+        assert np.all(low >= [left, bottom])
+        assert np.all(high <= [right, top])
+        for trace in scene.traces:
+            assert not np.any(np.all((trace.points > low) & (trace.points < high), axis=1))
+    assert not any(piece.edge == closeups.RULED for piece in driven("CarWithTrailers").bodies(3))
+
+
+def test_the_snake_of_the_sample_does_not_run_through_itself():
+    """For ten seconds no joint bends by more than a right angle: a free one winds up, in the end."""
+    system = dh.systems.garage.WheeledSnake()
+    run = dh.simulate(system, **system.sample(), steps=1000)
+    assert np.max(np.abs(np.diff(run.q[:, 2:], axis=1))) < np.pi / 2

@@ -11,6 +11,7 @@ from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.films import projection
 from discrete_hamel.drawing.films.cameras import FromAbove, broadside, looking_at
+from discrete_hamel.drawing.films.closeups import closeup
 from discrete_hamel.drawing.films.projection import Eye, Piece, Segment
 from discrete_hamel.drawing.plots import GREEN, ORANGE, PURPLE, VERMILLION
 from discrete_hamel.mechanics.system import System
@@ -104,7 +105,7 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
     scenery = getattr(trajectory.system, "scenery", None)
     still = scenery(q[nodes]) if scenery else [shape for shape in frames[0] if isinstance(shape, Fixed)]
     eye, floor = _eye(frames, tracks, still)
-    frames = [[projection.enlarge(shape, eye.size) for shape in frame] for frame in frames]
+    given, frames = frames, [_enlarged(frame, eye) for frame in frames]
     behind, before = projection.split_scenery(still, eye)
     metre = _after(trajectory.system, "x")  # lengths are in the unit of places
     ruled, labels = ([], []) if floor is None else _floor(frames, [*tracks, *still], eye, floor, metre)
@@ -113,17 +114,31 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
         ruled, labels = _rule(box, metre)
     colours = TRACES if sum(isinstance(shape, Blade) for shape in frames[0]) <= 2 else (TYRE,)
     until = np.searchsorted(fine, nodes) + 1
+    seen = [eye.camera.view(track)[0] for track in tracks]
+    larger = (
+        None
+        if still
+        else closeup(given, seen, eye, box, lambda shapes, near: _bodies(_enlarged(shapes, near), near, floor))
+    )
+
+    def bodies(frame: int) -> list[Piece]:
+        return _bodies(frames[frame], eye, floor) + (larger(frame) if larger else [])
+
     return Scene(
         type(trajectory.system).__name__,
         _captions(trajectory, nodes),
         box,
         [*ruled, *behind],
         labels,
-        [Trace(eye.camera.view(track)[0], colours[i % len(colours)], until) for i, track in enumerate(tracks)],
+        [Trace(points, colours[i % len(colours)], until) for i, points in enumerate(seen)],
         [piece for _, piece in before],
         [_hidden_pieces(frame, before, eye) for frame in frames],
-        lambda frame: _bodies(frames[frame], eye, floor),
+        bodies,
     )
+
+
+def _enlarged(shapes: list[np.ndarray], eye: Eye) -> list[np.ndarray]:
+    return [projection.enlarge(shape, eye.size) for shape in shapes]
 
 
 def _flat(frames: Shapes) -> bool:
