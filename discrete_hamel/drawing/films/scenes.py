@@ -105,7 +105,7 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
     scenery = getattr(trajectory.system, "scenery", None)
     still = scenery(q[nodes]) if scenery else [shape for shape in frames[0] if isinstance(shape, Fixed)]
     eye, floor = _eye(frames, tracks, still)
-    given, frames = frames, [_enlarged(frame, eye) for frame in frames]
+    given, frames = frames, [_enlarge_small(frame, eye) for frame in frames]
     behind, before = projection.split_scenery(still, eye)
     metre = _after(trajectory.system, "x")  # lengths are in the unit of places
     ruled, labels = ([], []) if floor is None else _floor(frames, [*tracks, *still], eye, floor, metre)
@@ -118,7 +118,7 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
     larger = (
         None
         if still
-        else closeup(given, seen, eye, box, lambda shapes, near: _bodies(_enlarged(shapes, near), near, floor))
+        else closeup(given, seen, eye, box, lambda shapes, near: _bodies(_enlarge_small(shapes, near), near, floor))
     )
 
     def bodies(frame: int) -> list[Piece]:
@@ -137,7 +137,7 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
     )
 
 
-def _enlarged(shapes: list[np.ndarray], eye: Eye) -> list[np.ndarray]:
+def _enlarge_small(shapes: list[np.ndarray], eye: Eye) -> list[np.ndarray]:
     return [projection.enlarge(shape, eye.size) for shape in shapes]
 
 
