@@ -1,5 +1,6 @@
 """What holds for every test and docstring example, wherever it stands."""
 
+import gc
 import os
 import time
 from collections.abc import Iterator
@@ -29,6 +30,12 @@ def pytest_sessionstart() -> None:
     for entry in os.scandir(COMPILED):
         if entry.is_file() and time.time() - max(entry.stat().st_atime, entry.stat().st_mtime) > KEPT:
             Path(entry.path).unlink(missing_ok=True)
+
+
+def pytest_collection_finish() -> None:
+    """What stands for all of the session, modules and some thousand tests, is not looked through for garbage again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
