@@ -290,9 +290,11 @@ def test_what_is_refused_is_an_input_error_and_nobody_reads_messages(path):
 
 # Bare participles as names of functions, each with the reason why it stays. No other may.
 ADJECTIVES = {
-    "names of the API for what comes back": "forced damped controlled timed reduced optimised laid advected",
-    "the contract of Scheme": "fitted unsolved",
-    "truth values, as arrays": "finished unfinished converged unsettled needed allowed",
+    "names of the API: a system so changed, `dh.forced(system)`": "forced damped controlled timed advected",
+    "names of the API: what is left, initial data so laid": "reduced laid",
+    "the contract of Scheme: the scheme fitted to a system, the solve left unsolved": "fitted unsolved",
+    "truth values, as arrays or nodes of the graph": "finished unfinished converged allowed",
+    "those of a set that are needed: `graph.needed(outputs)` reads as an adjective": "needed",
 }
 IRREGULAR = """
 told begun held built kept drawn taken given found made left laid met seen shown chosen written known strung thrown

@@ -8,14 +8,14 @@ from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.coefficients.weights import Weights, optimised
+from discrete_hamel.schemes.coefficients.weights import Weights, most_accurate
 from discrete_hamel.schemes.scheme import Interval, Scheme, State, Wrapped
 
 
 class Composed(Wrapped):
     """(C) Phi_h = S_{gamma_s h} o ... o S_{gamma_1 h}: order 4, 6 or 8 from a symmetric scheme S of order 2.
 
-    It keeps whatever every step of S keeps. `weights` are by default the optimised ones of that order; others are in
+    It keeps whatever every step of S keeps. `weights` are by default the most accurate ones of that order; others are in
     `dh.schemes.weights`, and give their own order.   Hairer, Lubich & Wanner (2006) II.4, V.3
 
     >>> import discrete_hamel as dh
@@ -35,7 +35,7 @@ class Composed(Wrapped):
 
     def __init__(self, scheme: Scheme, order: int | None = None, weights: Weights | None = None) -> None:
         if weights is None:
-            weights = optimised(4 if order is None else order)
+            weights = most_accurate(4 if order is None else order)
         _fit(scheme, order, weights)
         object.__setattr__(self, "scheme", scheme)
         object.__setattr__(self, "weights", weights)

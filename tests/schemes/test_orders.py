@@ -58,7 +58,7 @@ MATRIX = [
     (dh.Galerkin(3, quadrature="lobatto"), ((SUSLOV, (8, 12, 16, 24)),)),
     (dh.Galerkin(3, variation="derived"), ((SLEIGH, (10, 14, 20, 28)), (DISK, (28, 40, 56, 80)))),
     (composed(weights.triple_jump(4)), FOURTH),
-    (composed(weights.suzuki(4)), FOURTH),  # also the optimised ones
+    (composed(weights.suzuki(4)), FOURTH),  # also the most accurate ones
     (composed(weights.MCLACHLAN_4), FOURTH),
     (
         composed(weights.triple_jump(6)),

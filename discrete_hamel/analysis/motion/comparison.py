@@ -175,13 +175,13 @@ def _affordable(
 ) -> int:
     """How many steps take as long as the first scheme's run; its own number if the scheme cannot run at all."""
     try:
-        _, seconds = _timed(system, q, xi, scheme, t_end / steps, steps, compiled)
+        _, seconds = _time_run(system, q, xi, scheme, t_end / steps, steps, compiled)
     except (ValueError, RunFailed):
         return steps
     return max(1, round(first.seconds * first.steps / seconds))
 
 
-def _timed(
+def _time_run(
     system: System, q: Array, xi: Array, scheme: Scheme, h: float, steps: int, compiled: bool
 ) -> tuple[Trajectory, float]:
     """The run and its time per step, without what a run costs before its first step.
@@ -217,7 +217,7 @@ def _row(
 ) -> Row:
     h = t_end / steps
     try:
-        run, seconds = _timed(system, q, xi, scheme, h, steps, compiled)
+        run, seconds = _time_run(system, q, xi, scheme, h, steps, compiled)
     except (ValueError, RunFailed) as refusal:
         return Row(label, h, steps, reason=str(refusal))
     kept = np.unique(np.linspace(0, steps, min(SAMPLES, steps) + 1).astype(int))

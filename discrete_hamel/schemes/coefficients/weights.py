@@ -105,9 +105,9 @@ KAHAN_LI_8 = Weights((
 ), 8, "Kahan & Li, Math. Comp. 66 (1997) 1089; HLW V (3.14): 17 steps")  # fmt: skip
 
 
-def optimised(order: int) -> Weights:
+def most_accurate(order: int) -> Weights:
     """The most accurate published ones that we know at equal cost: Suzuki's for order 4, Kahan & Li's for 6 and 8."""
     best = {4: suzuki(4), 6: KAHAN_LI_6, 8: KAHAN_LI_8}
     if order not in best:
-        raise InputError(f"order is {order}; optimised weights are here for 4, 6 and 8.")
+        raise InputError(f"order is {order}; weights are here for 4, 6 and 8.")
     return best[order]
