@@ -52,14 +52,6 @@ def not_negative(system: object, *names: str) -> None:
         _demand(getattr(system, name), lambda x: x >= 0, f"{_of(system, name)} must not be negative")
 
 
-def not_zero(system: object, *names: str) -> None:
-    """Each named vector has a direction."""
-    for name in names:
-        value = np.asarray(getattr(system, name))
-        if not np.any(value):
-            raise InputError(f"{_of(system, name)} must not be zero: it gives a direction.")
-
-
 def shape(system: object, name: str, *shapes: tuple[int, ...]) -> None:
     """The named array has one of these shapes."""
     got = np.shape(getattr(system, name))
