@@ -15,7 +15,7 @@ from discrete_hamel.schemes.scheme import Interval, Scheme, State, Wrapped
 class Composed(Wrapped):
     """(C) Phi_h = S_{gamma_s h} o ... o S_{gamma_1 h}: order 4, 6 or 8 from a symmetric scheme S of order 2.
 
-    It keeps whatever every step of S keeps. `weights` are by default the most accurate ones of that order; others are in
+    It keeps whatever every step of S keeps. `weights` are by default the most accurate of that order; others are in
     `dh.schemes.weights`, and give their own order.   Hairer, Lubich & Wanner (2006) II.4, V.3
 
     >>> import discrete_hamel as dh
