@@ -20,6 +20,14 @@ def cube(x):
 cube.defjvp(lambda p, t: (cube(p[0]), 3 * p[0] ** 2 * t[0]))
 
 
+@jax.custom_vjp
+def fourth(x):
+    return x**4
+
+
+fourth.defvjp(lambda x: (fourth(x), x), lambda x, weight: (4 * x**3 * weight,))
+
+
 def root(x):
     """z^3 - x z = 3 by Newton's method, to a tolerance."""
 
@@ -64,6 +72,15 @@ FUNCTIONS = {
     "custom_jvp": cube,
     "solve": lambda x: jnp.linalg.solve(matrix(x), jnp.array([1.0, x, 2.0]))[0],
     "inv": lambda x: jnp.linalg.inv(matrix(x))[0, 1],
+    "custom_vjp": fourth,
+    "det": lambda x: jnp.linalg.det(matrix(x)),
+    "cholesky": lambda x: jnp.linalg.cholesky(matrix(x))[2, 1],
+    "eigenvalues": lambda x: jnp.linalg.eigvalsh(matrix(x))[1],
+    "eigenvectors": lambda x: jnp.linalg.eigh(matrix(x))[1][0, 1] ** 2,
+    "singular values": lambda x: jnp.linalg.svd(matrix(x)[:, :2], compute_uv=False)[0],
+    "qr": lambda x: jnp.linalg.qr(matrix(x))[1][0, 0],
+    "median": lambda x: jnp.median(jnp.array([x, 0.2, x * x, 0.5, 1.0])),
+    "round": lambda x: jnp.round(3 * x) * x,
     "logsumexp": lambda x: jax.nn.logsumexp(jnp.array([x, 1.0])),
 }
 FORWARD = ("while", "counted loop")  # JAX has no reverse of a while loop, which the plain path would need

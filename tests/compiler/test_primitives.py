@@ -19,6 +19,14 @@ def square(x):
     return x.reshape(3, 3) + 2 * jnp.eye(3)
 
 
+def symmetric(x):
+    return square(x) + square(x).T
+
+
+def positive(x):
+    return four(x) @ four(x).T
+
+
 def four(x):
     return jnp.outer(x[:4], x[1:5]) + jnp.diag(x[4:8] + 3.0)
 
@@ -48,6 +56,35 @@ FUNCTIONS = {
     "det 4 differentiated": jax.grad(lambda x: jnp.linalg.det(four(x))),
     "triangular": lambda x: jax.scipy.linalg.solve_triangular(four(x), x[:4], lower=True),
     "triangular transposed": lambda x: jax.scipy.linalg.solve_triangular(four(x), x[:4], trans=1),
+    "cholesky": lambda x: jnp.linalg.cholesky(positive(x)),
+    "cholesky differentiated": jax.grad(lambda x: jnp.linalg.cholesky(positive(x))[3, 1]),
+    "solve by cholesky": lambda x: jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(positive(x)), x[:4]),
+    "qr": lambda x: jnp.linalg.qr(four(x)),
+    "qr of a tall matrix": lambda x: jnp.linalg.qr(four(x)[:, :2]),
+    "qr of a wide matrix": lambda x: jnp.linalg.qr(four(x)[:2]),
+    "eigenvalues": lambda x: jnp.linalg.eigvalsh(symmetric(x)),
+    "eigenvalues of 2": lambda x: jnp.linalg.eigvalsh(symmetric(x)[:2, :2]),
+    "eigenvalues of 4": lambda x: jnp.linalg.eigvalsh(positive(x)),
+    "eigenvalues of several": lambda x: jax.vmap(lambda k: jnp.linalg.eigvalsh(k * symmetric(x)))(x[:3]),
+    "eigenvalues differentiated": jax.grad(lambda x: jnp.linalg.eigvalsh(positive(x))[1]),
+    "eigenvectors": lambda x: jnp.abs(jnp.linalg.eigh(symmetric(x))[1]),
+    "a function of a symmetric matrix": lambda x: (lambda w, v: v @ jnp.diag(jnp.tanh(w)) @ v.T)(
+        *jnp.linalg.eigh(positive(x))
+    ),
+    "singular values": lambda x: jnp.linalg.svd(four(x), compute_uv=False),
+    "singular values of a wide matrix": lambda x: jnp.linalg.svd(four(x)[:2], compute_uv=False),
+    "singular vectors": lambda x: (lambda u, s, v: (jnp.abs(u), u @ jnp.diag(jnp.sqrt(s)) @ v))(
+        *jnp.linalg.svd(four(x)[:, :3], full_matrices=False)
+    ),
+    "singular values differentiated": jax.grad(lambda x: jnp.linalg.svd(square(x), compute_uv=False)[1]),
+    "pseudo-inverse": lambda x: jnp.linalg.pinv(four(x)[:, :2]),
+    "spectral norm": lambda x: jnp.linalg.norm(square(x), 2),
+    "sort": jnp.sort,
+    "argsort": lambda x: jnp.argsort(x) * x[0],
+    "sort along an axis": lambda x: jnp.sort(square(x), axis=0),
+    "sort differentiated": jax.grad(lambda x: jnp.sum(jnp.sort(x) * jnp.arange(9.0))),
+    "median": lambda x: jnp.median(x),
+    "round": lambda x: jnp.round(4 * x) + jnp.round(jnp.array([0.5, 1.5, 2.5, -0.5, -1.5]) + jnp.floor(x[0])).sum(),
     "cross": lambda x: jnp.cross(x[:3], x[3:6]),
     "norm": lambda x: jnp.linalg.norm(x),
     "norm differentiated": jax.grad(lambda x: jnp.linalg.norm(x)),
@@ -99,8 +136,9 @@ def test_functions_are_those_of_jax_also_away_from_the_sample(name):
 
 
 UNKNOWN = {
-    "sort": (jnp.sort, "sort"),
-    "eigenvalues": (lambda x: jnp.linalg.eigvalsh(x.reshape(3, 3)), "eigh"),
+    "sort": (lambda x: jnp.sort(jnp.concatenate([x, x, x, x])), "more than 32"),
+    "gamma function": (jax.scipy.special.gammaln, "lgamma"),
+    "eigenvalues": (lambda x: jnp.linalg.eigvalsh(jnp.outer(x, x)), "more than 8"),
 }
 
 

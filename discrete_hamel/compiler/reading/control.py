@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from discrete_hamel.compiler.graph.elimination import factors, solve
+from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.rules import Value, as_nodes, elementwise, pick, symbolic
 
@@ -110,44 +110,10 @@ def linear_solve(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> li
     return [np.array(solve(graph, rows, list(right[0].ravel()), guarded=True), dtype=object).reshape(shape)]
 
 
-def lu(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
-    """P A = L U with the row order of the sample, for determinants; solves eliminate anew."""
-    a = as_nodes(graph, values[0])
-    shape = a.shape[:-2]
-    if a.shape[-1] != a.shape[-2]:
-        raise Unsupported("the LU decomposition of a matrix that is not square")
-    packed, swaps = np.empty(a.shape, dtype=object), np.empty(a.shape[:-1], dtype=np.int32)
-    order = np.empty(a.shape[:-1], dtype=np.int32)
-    for at in np.ndindex(*shape):
-        packed[at], swaps[at], order[at] = factors(graph, a[at])
-    return [packed, swaps, order]
-
-
-def triangular_solve(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
-    """A x = b, or x A = b, with one triangle of A."""
-    a, b = (as_nodes(graph, v) for v in values)
-    if a.ndim != 2:
-        raise Unsupported("several triangular solves at once")
-    n = len(a)
-    lower, a = p["lower"], a.copy()
-    for i, j in np.ndindex(n, n):
-        if i == j and p["unit_diagonal"]:
-            a[i, j] = graph.const(1.0)
-        elif (j > i) if lower else (j < i):
-            a[i, j] = graph.const(0.0)
-    a = a.T if p["transpose_a"] == p["left_side"] else a  # x A = b is A^T x^T = b^T
-    right = b if p["left_side"] else b.T
-    rows = [dict(enumerate(row)) for row in a]
-    x = np.array([solve(graph, rows, list(column), guarded=True) for column in right.T], dtype=object)
-    return [x.T if p["left_side"] else x]
-
-
 CONTROL: dict[str, Callable[[Trace, Graph, dict, list[Value]], list[Value]]] = {
     **dict.fromkeys(CALLS, call),
     "cond": cond,
     "scan": scan,
     "while": while_loop,
     "custom_linear_solve": linear_solve,
-    "lu": lu,
-    "triangular_solve": triangular_solve,
 }

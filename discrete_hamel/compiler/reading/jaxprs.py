@@ -16,6 +16,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.control import CALLS, CONTROL
 from discrete_hamel.compiler.reading.interpreter import evaluate
+from discrete_hamel.compiler.reading.matrices import MATRICES
 from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY, BY_STATE
 from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, RULES, Nodes, Value, as_nodes, symbolic
 
@@ -69,11 +70,13 @@ def apply(graph: Graph, equation: JaxprEqn, values: list[Value], asked: Sequence
     known = not any(symbolic(v) for v in values)
     if name in WITH_OWN_DERIVATIVE and not known:
         graph.own_derivatives.add(name)
-    if name in CONTROL and not (known and name in ("lu", "triangular_solve")):
+    if name in CONTROL:
         inner = partial(trace, wanted=asked) if name in CALLS else trace
         return CONTROL[name](inner, graph, parameters, values)
     if known:
         return evaluate(equation, values)
+    if name in MATRICES:
+        return MATRICES[name](graph, parameters, *(as_nodes(graph, v) for v in values))
     if name in BY_NUMPY:
         result = BY_NUMPY[name](parameters, *(as_nodes(graph, v) for v in values))
         return list(result) if several else [result]

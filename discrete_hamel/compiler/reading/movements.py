@@ -7,7 +7,7 @@ import numpy as np
 from jax.lax import GatherScatterMode as Mode
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.reading.rules import Value, elementwise, pick, symbolic
+from discrete_hamel.compiler.reading.rules import Value, as_nodes, elementwise, pick, symbolic
 from discrete_hamel.compiler.reading.windows import gather, scatter_places
 
 Nodes = np.ndarray
@@ -142,7 +142,25 @@ def _in_reach(graph: Graph, which: int, *cases: int) -> int:
     return pick(graph, graph.binary("ge", which, graph.const(1.0)) if len(cases) == 2 else which, cases)
 
 
-BY_STATE: dict[str, Callable] = {"gather": _gather_by_state, "dynamic_slice": _window}
+def _scatter_add_by_state(graph: Graph, p: dict, a: Nodes, indices: Value, updates: Value) -> Nodes:
+    """Each update at every place where it may go, if that is where the state says."""
+    d, updates = p["dimension_numbers"], as_nodes(graph, updates)
+    if len(d.scatter_dims_to_operand_dims) != 1 or p["mode"] == Mode.CLIP:
+        raise Unsupported("a sum at an index that depends on the state, along several axes or moved into the array")
+    which = np.broadcast_to(np.expand_dims(indices[..., 0], d.update_window_dims), updates.shape).ravel()
+    result, order = a.copy(), np.arange(updates.size).reshape(updates.shape)
+    for k in range(a.shape[d.scatter_dims_to_operand_dims[0]]):
+        for place, n in scatter_places(p, a.shape, np.full(indices.shape, k), order):
+            here = graph.binary("eq", which[n], graph.const(float(k)))
+            result[place] = graph.add(result[place], graph.select(here, updates.flat[n], graph.const(0.0)))
+    return result
+
+
+BY_STATE: dict[str, Callable] = {
+    "gather": _gather_by_state,
+    "dynamic_slice": _window,
+    "scatter-add": _scatter_add_by_state,
+}
 
 # Movements by indices, which must not depend on the state: primitive -> what it does, where its index operands begin
 # and end.

@@ -196,6 +196,24 @@ def _remainder(graph: Graph, parameters: dict, a: Nodes, b: Nodes) -> Nodes:
     return elementwise(rest, a, b)
 
 
+def _round(graph: Graph, parameters: dict, a: Nodes) -> Nodes:
+    """To the next whole number; from the middle between two to the even one, or away from 0."""
+    to_even, half = int(parameters["rounding_method"]) == 1, graph.const(0.5)
+
+    def next_to(x: int) -> int:
+        below = graph.unary("floor", x)
+        past = graph.sub(x, below)
+        if to_even:
+            pair = graph.mul(half, below)
+            odd = graph.binary("ne", pair, graph.unary("floor", pair))
+        else:
+            odd = graph.binary("ge", x, graph.const(0.0))
+        middle = graph.mul(graph.binary("eq", past, half), odd)
+        return graph.add(below, graph.binary("max", graph.binary("gt", past, half), middle))
+
+    return elementwise(next_to, a)
+
+
 def _binary(name: str) -> Callable:
     return lambda g, p, a, b: elementwise(lambda x, y: g.binary(name, x, y), a, b)
 
@@ -250,6 +268,7 @@ RULES: dict[str, Callable] = {
     "convert_element_type": _convert,
     "select_n": _select,
     "clamp": _clamp,
+    "round": _round,
     "is_finite": lambda g, p, a: elementwise(
         lambda x: g.binary("le", g.unary("abs", x), g.const(float(np.finfo(float).max))), a
     ),
