@@ -12,4 +12,4 @@ To add one, write the module and name it in BENCHMARKS, in the order of the page
 has this folder inside the package. The other scripts here are no contests: they run by themselves and say how.
 """
 
-BENCHMARKS = ("trajectory", "lanes", "precision", "chain", "gradient", "first_calls", "larger_systems")
+BENCHMARKS = ("trajectory", "lanes", "precision", "chain", "gradient", "first_calls", "larger_systems", "networks")

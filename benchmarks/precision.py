@@ -233,10 +233,10 @@ def bars(rows: list[dict[str, Any]]) -> list[Bar]:
     return [
         Bar(
             "pendulum, T = 1000, error 1e-8: times faster than diffrax Dopri8",
-            *(dopri / of("ours", 1e-8), 10, 20),
+            *(dopri / of("ours", 1e-8), 40, 60),
             at_least=True,
         ),
-        Bar("pendulum, T = 1000, error 1e-12: time over heyoka's", of("ours", 1e-12) / of("heyoka", 1e-12), 3, 1),
+        Bar("pendulum, T = 1000, error 1e-12: time over heyoka's", of("ours", 1e-12) / of("heyoka", 1e-12), 1.2, 0.8),
     ]
 
 

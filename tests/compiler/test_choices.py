@@ -72,7 +72,6 @@ FUNCTIONS = {
     "custom_jvp": cube,
     "solve": lambda x: jnp.linalg.solve(matrix(x), jnp.array([1.0, x, 2.0]))[0],
     "inv": lambda x: jnp.linalg.inv(matrix(x))[0, 1],
-    "custom_vjp": fourth,
     "det": lambda x: jnp.linalg.det(matrix(x)),
     "cholesky": lambda x: jnp.linalg.cholesky(matrix(x))[2, 1],
     "eigenvalues": lambda x: jnp.linalg.eigvalsh(matrix(x))[1],
@@ -104,6 +103,19 @@ def test_what_users_write_is_compiled_as_it_is(name):
     slope = jax.jit(lambda s: jax.jvp(end, (s,), (1.0,))[1] if name in FORWARD else jax.grad(end)(s))(0.3)
     quotient = (run(0.3 + 1e-5).q[-1, 0] - run(0.3 - 1e-5).q[-1, 0]) / 2e-5
     assert float(slope) == pytest.approx(float(quotient), rel=1e-6)
+
+
+def test_a_function_with_a_reverse_rule_only_is_compiled():
+    """The plain path, whose Jacobians are forward, cannot take it: so beside the same function without the rule."""
+    line = dh.from_quasivelocities(lambda q, xi: 0.5 * xi @ xi, lambda q: jnp.eye(1), rank=1)
+
+    def run(function, compiled):
+        system = dh.forced(line, lambda q, xi: -2 * q + 0.3 * function(q))
+        return dh.simulate(system, [0.93], [0.1], h=0.05, steps=60, compiled=compiled)
+
+    fast, plain = run(fourth, True), run(lambda x: x**4, False)
+    assert (fast.report.path, fast.report.reason) == ("compiled", "")
+    assert np.abs(fast.q - plain.q).max() < 1e-13 * np.abs(plain.q).max()
 
 
 def test_a_loop_that_shifts_an_array_in_the_lagrangian_is_compiled():
