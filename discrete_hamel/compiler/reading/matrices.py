@@ -144,10 +144,10 @@ def eigh(graph: Graph, p: dict, a: Nodes) -> list[Nodes]:
     for value in values:
         _guard_against(graph, value, _dot(graph, off, off), _dot(graph, whole.ravel(), whole.ravel()))
     if p["sort_eigenvalues"]:
-        values, *rows = _sorted(graph, [values, *vectors])
+        values, *rows = _in_order(graph, [values, *vectors])
         vectors = np.array(rows, dtype=object)
     signs = _signs(samples(vectors), np.linalg.eigh(samples(whole))[1])
-    return [_turned(graph, vectors, signs), np.array(values, dtype=object)]
+    return [_with_signs(graph, vectors, signs), np.array(values, dtype=object)]
 
 
 def svd(graph: Graph, p: dict, a: Nodes) -> list[Nodes]:
@@ -174,14 +174,14 @@ def svd(graph: Graph, p: dict, a: Nodes) -> list[Nodes]:
             _guard_against(graph, value, graph.mul(across, across), graph.mul(whole, whole))
     units = [[graph.div(x, value) for x in column] for column, value in zip(columns, values, strict=True)]
     negative = [graph.neg(value) for value in values]
-    order = _sorted(graph, [negative, *np.transpose(units), *np.transpose(turns)])
+    order = _in_order(graph, [negative, *np.transpose(units), *np.transpose(turns)])
     values = [graph.neg(value) for value in order[0]]
     s, (left, right) = np.array(values, dtype=object), np.split(np.array(order[1:], dtype=object), [len(columns[0])])
     if not p["compute_uv"]:
         return [s]
     u, vt = (left, right.T) if upright else (right, left.T)
     signs = _signs(samples(u), np.linalg.svd(samples(a), full_matrices=False)[0])
-    return [s, _turned(graph, u, signs), _turned(graph, vt.T, signs).T]
+    return [s, _with_signs(graph, u, signs), _with_signs(graph, vt.T, signs).T]
 
 
 def sort(graph: Graph, p: dict, *operands: Nodes) -> list[Nodes]:
@@ -192,12 +192,12 @@ def sort(graph: Graph, p: dict, *operands: Nodes) -> list[Nodes]:
     lined = [np.moveaxis(a, axis, -1) for a in operands]
     results = [np.empty(a.shape, dtype=object) for a in lined]
     for at in np.ndindex(*lined[0].shape[:-1]):
-        for result, row in zip(results, _sorted(graph, [list(a[at]) for a in lined]), strict=True):
+        for result, row in zip(results, _in_order(graph, [list(a[at]) for a in lined]), strict=True):
             result[at] = row
     return [np.moveaxis(a, -1, axis) for a in results]
 
 
-def _sorted(graph: Graph, given: Iterable[Iterable[int]]) -> list[list[int]]:
+def _in_order(graph: Graph, given: Iterable[Iterable[int]]) -> list[list[int]]:
     """The rows in the order in which the first ascends: neighbours change places, where the one behind is smaller."""
     rows = [list(row) for row in given]
     for end in range(len(rows[0]) - 1, 0, -1):
@@ -223,7 +223,7 @@ def _signs(found: np.ndarray, like: np.ndarray) -> np.ndarray:
     return np.where(np.sum(found * like, axis=0) < 0, -1, 1)
 
 
-def _turned(graph: Graph, vectors: Nodes, signs: np.ndarray) -> Nodes:
+def _with_signs(graph: Graph, vectors: Nodes, signs: np.ndarray) -> Nodes:
     """The columns with these signs."""
     turned = vectors.copy()
     for k in np.flatnonzero(signs < 0):
