@@ -75,7 +75,7 @@ def _invariants(system: dh.System) -> str:
         for name, kept in found.items()
     ]
     if not rows:
-        return "<p>No invariant is known.</p>"
+        return "<p>No invariant is declared; <code>traj.energy</code> shows the energy.</p>"
     head = "<thead><tr><th scope='col'>invariant</th><th scope='col'>kept</th></tr></thead>"
     return f"<table>{head}<tbody>{''.join(rows)}</tbody></table>"
 

@@ -264,7 +264,7 @@ def _last_names(annotation: object) -> str:
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     text = (
         re.sub(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_]\w*)", "", text).replace("'", "").replace("*<class Words>", "Words")
-    )
+    ).replace("~", "")
     return re.sub(r"<[^<>]* at 0x[0-9a-f]+>", "...", text)
 
 
