@@ -195,6 +195,16 @@ def test_what_is_written_in_plain_letters_is_typeset_and_code_is_not():
     assert 'href="there"' in page_of("See `dh.simulate`.", {"simulate": "there"})
 
 
+def test_a_cross_product_is_no_coordinate():
+    html = page_of(
+        "It turns.\n\n    M' = M x omega + (a x b) x (c + d),  z' = y x',  L = T - m g x\n\nAlong x and y.", {}
+    )
+    assert html.count("×") == 3
+    assert html.count("<mi>x</mi>") == 3  # x', m g x, and that of the prose
+    assert "×" in page_of(dh.systems.RigidBody.__doc__, {})
+
+
 def test_signatures_name_types_shortly():
     assert "discrete_hamel." not in reference.signature(dh.simulate)
     assert "System" in reference.signature(dh.simulate)
+    assert "~" not in reference.signature(dh.Scheme.fitted)

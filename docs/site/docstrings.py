@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from paper_figures.mathematics import typeset
 
 WIDE = " \u2003 "  # between the formulas of a line
+CROSS = re.compile(r"(?<=[\w)\]']) x (?=[\w(])")  # a x b in an equation; the coordinate x has no factor after it
 CODE = re.compile(r"dh\.|=[\"']|^\S+\(.*\)$|^(from|import|def|class) |: *(float|int)\b")
 
 
@@ -64,7 +65,7 @@ def _block(lines: list[str], links: Mapping[str, str]) -> str:
     lines = inspect.cleandoc("\n" + "\n".join(lines)).splitlines()
     if any(CODE.search(line) for line in lines):
         return highlighted("\n".join(lines), "python")
-    apart = [re.sub(" {2,}", WIDE, line) for line in lines]
+    apart = [re.sub(" {2,}", WIDE, CROSS.sub(" × ", line)) for line in lines]
     rows = "".join(f"<div>{prose(line, links)}</div>" for line in apart)
     return f'<div class="equation">{rows}</div>'
 

@@ -39,7 +39,7 @@ class WhippleBicycle(Vehicle):
     axle, c the front contact seen from the rear one, r, p and f rear hub, joint and front hub, d the way down to c,
 
         (x, y)' = R (rear' + pitch') t
-        yaw' k × c + pitch' (y × (c - r) + R t) + front' n × R_f d = -lean' t × c - steer' s × (c - p) - rear' R t
+        yaw' k x c + pitch' (y x (c - r) + R t) + front' n x R_f d = -lean' t x c - steer' s x (c - p) - rear' R t
         L = sum over the four bodies of (m |v|^2 + omega . I omega) / 2 - m g z
 
     three equations for yaw', pitch' and front'. Parameters are those of the benchmark of Meijaard, Papadopoulos, Ruina
