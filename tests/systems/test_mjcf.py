@@ -36,7 +36,10 @@ OWN = """
 LIMBED = OWN.replace('<joint name="twist"', '<joint name="twist" range="-1 1" frictionloss="0.1"')
 OTHERS = {
     "dm_control": ("acrobot", "cartpole", "cheetah", "hopper", "humanoid", "pendulum", "reacher", "swimmer", "walker"),
-    "gymnasium": ("ant", "half_cheetah", "inverted_double_pendulum", "pusher", "humanoidstandup"),
+    "gymnasium": (
+        *("ant", "half_cheetah", "hopper", "humanoid", "humanoidstandup", "inverted_double_pendulum"),
+        *("inverted_pendulum", "pusher", "reacher", "swimmer", "walker2d"),
+    ),
 }
 FOLDERS = {"dm_control": "suite", "gymnasium": "envs/mujoco/assets"}
 MODELS = ("own", *(f"{package} {name}" for package, names in OTHERS.items() for name in names))
