@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from reduced_cases import quickly
 
 import discrete_hamel as dh
 
@@ -85,6 +86,48 @@ def test_a_magnetic_force_has_its_potential():
     known = dh.vector_field(Charged(), r, v)[1][:2]
     assert np.max(np.abs(asked(made, r, v) - known)) < 1e-12
     assert np.max(np.abs(asked(made.replace(bent=False), r, v) - known)) > 0.1
+
+
+def test_the_potential_is_the_same_with_the_multiplier_found():
+    """Its integrals of f, up to each node of the ray, are those of the closed form."""
+    by_law = dh.hamiltonise(Charged(), R, factor=lambda r: law(r, -0.5) * np.sqrt(1 + R[1] ** 2))
+    r = jnp.array([-0.2, 0.5])
+    expected, found = (
+        np.asarray(jax.jit(type(by_law)._potential)(made, r)) for made in (by_law, by_law.replace(law=None))
+    )
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert np.max(np.abs(expected)) > 0.1
+
+
+class Steeper(Knife):
+    """z' = k y x'."""
+
+    k: float = 1.3
+
+    def lagrangian(self, q, xi):
+        return 0.5 * (xi[0] ** 2 + xi[1] ** 2 + (xi[2] + self.k * q[1] * xi[0]) ** 2)
+
+    def structure(self, q):
+        return self.k * super().structure(q)
+
+
+def test_derivatives_of_the_multiplier():
+    """ln f = - ln(1 + k^2 y^2) / 2 + c, by y and by k."""
+    k, y = 1.3, 0.8
+    made = dh.hamiltonise(Steeper(), [0.0, 0.0])
+    logarithm = lambda k, r: jnp.log(made.replace(system=Steeper(k=k)).factor(r))  # noqa: E731
+    by_k, by_r = quickly(jax.grad(logarithm, (0, 1)), k, jnp.array([0.3, y]))
+    assert np.asarray(by_r) == pytest.approx([0.0, -(k**2) * y / (1 + k**2 * y**2)], abs=1e-12)
+    assert float(by_k) == pytest.approx(-k * y**2 / (1 + k**2 * y**2), rel=1e-9)
+
+
+def test_of_a_system_that_was_reduced():
+    def lagrangian(q, v):
+        return 0.5 * v @ v - 0.3 * jnp.cos(q[0])
+
+    whole = dh.from_velocities(lagrangian, lambda q: jnp.eye(3).at[2, 0].set(q[1]), 2, coordinates=("x", "y", "z"))
+    made = dh.hamiltonise(dh.reduce(whole, ["z"], q=[0.0, 0.0, 0.0]))
+    assert float(made.factor([0.3, 0.8])) == pytest.approx(1.64**-0.5, rel=1e-9)
 
 
 def test_what_is_not_so_is_refused():

@@ -7,13 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.custom_derivatives import SymbolicZero
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import nearby
-from discrete_hamel.compiler.reading.interpreter import interpret
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import System
@@ -22,6 +23,10 @@ from discrete_hamel.runs.trajectory import Trajectory
 
 OFF = 1e-8  # of the conditions, relative, from which they do not hold
 NODES = 12  # of the quadratures along a ray
+
+AT, WEIGHTS = (np.polynomial.legendre.leggauss(NODES) * np.array([[0.5], [0.5]])) + np.array([[0.5], [0.0]])
+_LEGENDRE = [np.polynomial.Legendre.basis(k, domain=(0.0, 1.0)) for k in range(NODES)]
+UP_TO = np.stack([k.integ(lbnd=0)(AT) for k in _LEGENDRE], 1) @ np.linalg.inv(np.stack([k(AT) for k in _LEGENDRE], 1))
 
 
 class Hamiltonised(System):
@@ -48,19 +53,16 @@ class Hamiltonised(System):
     def factor(self, r: ArrayLike) -> Array:
         """f(r) = dtau/dt."""
         r = jnp.asarray(r, float)
-        if self.law is not None:
-            return call(self.law, self.params, r)
-        return jnp.exp(self._along_ray(lambda _, x: log_slope(self.system, x)[0] @ (r - self.place), r))
-
-    def _along_ray(self, integrand: Callable, r: Array) -> Array:
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
-        s = jnp.asarray((1 + nodes) / 2)
-        values = jax.vmap(lambda s: integrand(s, self.place + s * (r - self.place)))(s)
-        return jnp.tensordot(jnp.asarray(weights / 2), values, 1)
+        return call(self.law, self.params, r) if self.law is not None else _found(self.system, self.place, r)
 
     def _potential(self, r: Array) -> Array:
         """A with dA = f M: of the homotopy along rays, A_b = int s B_ab (r - place)^a ds."""
-        return self._along_ray(lambda s, x: s * (r - self.place) @ (self.factor(x) * log_slope(self.system, x)[2]), r)
+        x, (slopes, _, magnetic) = _along_ray(self.system, self.place, r)
+        if self.law is None:  # f(x_i), by integrals up to s_i of the polynomial through all slopes
+            factors = jnp.exp(jnp.asarray(UP_TO) @ (slopes @ (r - self.place)))
+        else:
+            factors = jax.vmap(self.factor)(x)
+        return jnp.einsum("s,s,a,sab->b", jnp.asarray(WEIGHTS * AT), factors, r - self.place, magnetic)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         found = _lagrangian_on_d(self.system, q, self.factor(q) * xi)
@@ -88,7 +90,7 @@ class Hamiltonised(System):
         return []
 
 
-@jax.jit
+@interpret
 def _pace(made: Hamiltonised, q: Array, w: Array) -> tuple[Array, Array]:
     """1/f and its rate along tau."""
     return jax.vmap(lambda q, w: jax.jvp(lambda q: 1 / made.factor(q), (q,), (w,)))(q, w)
@@ -98,28 +100,75 @@ def _lagrangian_on_d(system: System, r: Array, velocity: Array) -> Array:
     return system.lagrangian(r, hamel.full(system, r, velocity))
 
 
-def _gyroscopic(system: System, r: Array, velocity: Array) -> Array:
-    """G of d/dt dl_c/dv - dl_c/dr = G(r, v): what keeps the reduced equations from being Lagrange's."""
-    return hamel.balance(system, r, velocity)[1] - jax.grad(_lagrangian_on_d, 1)(system, r, velocity)
+def _gyroscopic(system: System, r: Array, mass: Array) -> tuple[Array, Array, Array]:
+    """G of d/dt dl_c/dv - dl_c/dr = G(r, v), what keeps the equations from being Lagrange's: c^k_ij v^i mu_k + f_j.
+
+    As G_j(0), its part G_ja linear in v, and the quadratic one, G_jab. `mass` is d mu_k / d xi^l.
+    """
+    m = len(r)
+    one, pairs = jnp.eye(m), np.triu_indices(m, 1)
+    force = jax.vmap(lambda v: system.force(r, hamel.full(system, r, v))[:m])
+    rest = force(jnp.zeros((1, m)))
+    plus, minus, both = (force(v) - rest for v in (one, -one, one[pairs[0]] + one[pairs[1]]))
+    mixed = jnp.zeros((m, m, m)).at[:, *pairs].set((both - plus[pairs[0]] - plus[pairs[1]]).T / 2)
+    squares = (plus + minus).T[:, :, None] / 2 * one[None]
+    turned = jnp.einsum("kaj,kb->jab", system.structure(r)[:, :m, :m], mass[:, :m])
+    quadratic = (turned + turned.swapaxes(1, 2)) / 2 + mixed + mixed.swapaxes(1, 2) + squares
+    return rest[0], (plus - minus).T / 2, quadratic
 
 
+@jax.jit
 def log_slope(system: System, r: Array) -> tuple[Array, Array, Array]:
     """d ln f, by how much it misses G = (p.v) d ln f - p (v . d ln f) + M v relative to its terms, and M_ab."""
-    one = jnp.eye(len(r))
-    force, momentum = (jax.vmap(partial(part, system, r)) for part in (_gyroscopic, hamel.momentum_on_d))
-    pairs = (one[:, None] + one[None]).reshape(-1, len(r))
-    plus, minus, both = force(one), force(-one), force(pairs).reshape(len(r), len(r), -1)
-    alone = (plus + minus) / 2  # G is quadratic: G(a, b) = (G(a + b) - G(a) - G(b)) / 2
-    quadratic = (both - plus[:, None] - plus[None]).T / 2
-    linear, mass = (plus - minus).T / 2, momentum(one).T
+    m, one = len(r), jnp.eye(len(r))
+    inertia = jax.hessian(system.lagrangian, 1)(r, hamel.full(system, r, jnp.zeros(m)))
+    rest, linear, quadratic = _gyroscopic(system, r, inertia)
+    mass = inertia[:m, :m]
     half = jnp.einsum("ab,cd->abcd", mass, one) / 2
     rows = jnp.einsum("bc,ad->abcd", mass, one) - half - half.swapaxes(1, 2)
-    rows, wanted = rows.reshape(-1, len(r)), quadratic.ravel()
+    rows, wanted = rows.reshape(-1, m), quadratic.ravel()
     slope = jnp.linalg.solve(rows.T @ rows, rows.T @ wanted)
     size = jnp.max(jnp.abs(mass)) + jnp.max(jnp.abs(wanted))
-    at_rest = alone - jnp.diagonal(quadratic, axis1=1, axis2=2).T
-    others = jnp.max(jnp.abs(linear + linear.T)) + jnp.max(jnp.abs(at_rest))
+    others = jnp.max(jnp.abs(linear + linear.T)) + jnp.max(jnp.abs(rest))
     return slope, (jnp.max(jnp.abs(rows @ slope - wanted)) + others) / size, linear
+
+
+def _along_ray(system: System, place: Array, r: Array) -> tuple[Array, tuple[Array, Array, Array]]:
+    """The nodes between place and r, and `log_slope` at each."""
+    x = place[None] + jnp.outer(jnp.asarray(AT), r - place)
+    return x, jax.vmap(partial(log_slope, system))(x)
+
+
+def _by_quadrature(system: System, place: Array, r: Array) -> Array:
+    _, (slopes, _, _) = _along_ray(system, place, r)
+    return jnp.asarray(WEIGHTS) @ (slopes @ (r - place))
+
+
+@jax.custom_jvp
+def _logarithm(system: System, place: Array, r: Array) -> Array:
+    """ln f(r), zero at place."""
+    return _by_quadrature(system, place, r)
+
+
+@partial(_logarithm.defjvp, symbolic_zeros=True)
+def _logarithm_jvp(primals: tuple, tangents: tuple) -> tuple[Array, Array]:
+    """Along r by d ln f itself, as it is closed: the quadrature is differentiated by parameters and place only."""
+    (system, place, r), (*of_rest, dr) = primals, tangents
+    leaves, kind = jax.tree.flatten(tuple(of_rest), is_leaf=_still)
+    change = jnp.zeros(()) if _still(dr) else log_slope(system, r)[0] @ dr
+    if not all(map(_still, leaves)):
+        rates = kind.unflatten([np.zeros(t.shape, t.dtype) if _still(t) else t for t in leaves])
+        change += jax.jvp(partial(_by_quadrature, r=r), (system, place), rates)[1]
+    return _logarithm(*primals), change
+
+
+@partial(interpret, often=OFTEN)
+def _found(system: System, place: Array, r: Array) -> Array:
+    return jnp.exp(_logarithm(system, place, r))
+
+
+def _still(tangent: object) -> bool:
+    return isinstance(tangent, SymbolicZero)
 
 
 @interpret
@@ -174,6 +223,7 @@ def hamiltonise(
             f"hamiltonise is for systems in two shapes or more whose quasi-velocities are their rates; {name} has "
             f"{len(place)} coordinates and rank {system.rank}. Reduce it first: dh.reduce, dh.on_shapes."
         )
+    hypotheses.no_slip(system, place, "a change of time")
     hypotheses.natural(system, place, "a change of time")
     made = Hamiltonised(system, place, factor, params, bent=False)
     found = [_conditions(made, point) for point in [place, *nearby(system, place, psi.shape[1])]]
