@@ -77,6 +77,18 @@ def test_chaplygins_sphere_has_a_term_beyond_the_magnetic_one():
         dh.on_shapes(reduced, lambda r: jnp.cos(r[:1]))
 
 
+def test_what_is_on_shapes_moves_as_what_it_was_made_of():
+    """A particle with Omega = C / sqrt(1 + y^2): p depends on r, so that dp_b/dr Omega^b counts."""
+    reduced = dh.reduce(dh.systems.NonholonomicParticle(), q=[0.0, 0.4, 0.0])
+    locked = lambda r: dh.coefficients(reduced, r).locked_inertia[0, 0]  # noqa: E731
+    line = dh.on_shapes(reduced, lambda r: 1.5 * jnp.sqrt(locked(r)))
+    spin = np.asarray(line.spin(jnp.array([0.4])))
+    run = dh.simulate(line, [0.4], [0.3], h=0.02, steps=50)
+    whole = dh.simulate(reduced, [0.4], [0.3, *spin], h=0.02, steps=50)
+    assert run.report.path == "compiled"
+    assert np.max(np.abs(run.q - whole.q)) < 1e-3 < np.ptp(run.q)
+
+
 # --- mutants: each breaks one thing ---
 
 

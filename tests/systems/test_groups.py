@@ -165,6 +165,30 @@ def test_what_steps_keep():
     assert kept(SE(2), DERIVED) == (False, True)
 
 
+def dual(x):
+    """Cayley's map of SO(3) over a + eps b, eps^2 = 0, which SE(3) is: Ad_tau(X) = cay(ad_X)."""
+    omega, v = jnp.stack([x[2, 1], x[0, 2], x[1, 0]]), x[:3, 3]
+    move = (v + jnp.cross(omega, v) / 2) / (1 + omega @ omega / 4)
+    return jnp.zeros((4, 4)).at[:3, :3].set(dh.groups.cay(x[:3, :3])).at[:3, 3].set(move)
+
+
+def test_with_hamels_variations_momenta_move_by_cayleys_map_of_the_bracket():
+    """p_{k+1} = cay(h ad_xi)* p_k whatever the retraction; so the momentum is kept iff Ad_tau(X) = cay(ad_X)."""
+    group, h = dh.groups.SE(3), 0.05
+    body = dh.groups.system(group, jnp.diag(jnp.arange(1.0, 7.0)) + 0.2)
+    kept = {}
+    for increment in (dual, dh.groups.cay, dh.groups.expm1):
+        scheme = dh.Principle(reconstruction=dh.groups.Retraction(increment))
+        found = dh.simulate(body, group.identity, [0.4, -0.3, 0.5, 0.2, 0.6, -0.1], h=h, steps=200, scheme=scheme)
+        half = h / 2 * np.einsum("kij,i->kj", group.algebra, found.xi_mid[0])
+        cayley = np.linalg.solve(np.eye(6) - half, np.eye(6) + half)
+        assert np.max(np.abs(found.p[1] - cayley.T @ found.p[0])) < 1e-14
+        assert np.ptp(found.energy) < 1e-13
+        kept[increment.__name__] = lost(found)
+    assert kept["dual"] < 1e-12
+    assert min(kept["cay"], kept["expm1"]) > 1e-5
+
+
 def test_order_two():
     system = free(SE(2), "right")
     exact = dh.reference(system, system.group.identity, velocity(SE(2)), t=2.0)

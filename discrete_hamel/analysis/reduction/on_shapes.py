@@ -43,23 +43,21 @@ class ShapeSystem(System):
         """p(r), along S."""
         return jnp.atleast_1d(call(self.law, self.params, r))
 
-    def velocity(self, r: Array, rate: Array) -> Array:
-        """(r', Omega^S(r)) of D/G: K_S Omega = p(r)."""
-        m, s = self.reduced.rank, self.rank
-        rest = jnp.zeros(m)
-        spin = jax.jacfwd(lambda x: hamel.momentum_on_d(self.reduced, r, x))(rest)[s:, s:]
-        return jnp.concatenate([rate, jnp.linalg.solve(spin, self.momenta(r))])
+    def spin(self, r: Array) -> Array:
+        """Omega^S(r) of D/G: I_S Omega = p(r)."""
+        s, none = self.rank, jnp.zeros(self.reduced.rank)
+        locked = jax.jacfwd(lambda x: hamel.momentum_on_d(self.reduced, r, none.at[s:].set(x))[s:])(none[s:])
+        return jnp.linalg.solve(locked, self.momenta(r))
 
     def amended_potential(self, r: Array) -> Array:
         """U + p I_S^-1 p / 2.   [MD] 8.4"""
-        free = self.velocity(r, jnp.zeros(self.rank))
-        return 0.5 * self.momenta(r) @ free[self.rank :] - self.reduced.constrained_lagrangian(r, jnp.zeros_like(free))
+        rest = self.reduced.constrained_lagrangian(r, jnp.zeros(self.reduced.rank))
+        return 0.5 * self.momenta(r) @ self.spin(r) - rest
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         """K(u_alpha, u_beta) r' r' / 2 - U_c(r)."""
         only = jnp.concatenate([xi, jnp.zeros(self.reduced.rank - self.rank)])
-        rest = self.reduced.constrained_lagrangian(q, jnp.zeros_like(only))
-        return self.reduced.constrained_lagrangian(q, only) - rest - self.amended_potential(q)
+        return self.reduced.constrained_lagrangian(q, only) - 0.5 * self.momenta(q) @ self.spin(q)
 
     def frame(self, q: Array) -> Array:
         return jnp.eye(len(q))
@@ -68,9 +66,16 @@ class ShapeSystem(System):
         return jnp.zeros((len(q),) * 3)
 
     def force(self, q: Array, xi: Array) -> Array:
-        """What (4.2) has beside this Lagrangian, from D/G: magnetic, and quadratic in r' where [u_a, u_b] leaves D."""
-        _, whole = hamel.balance(self.reduced, q, self.velocity(q, xi))
-        return whole[: self.rank] - jax.grad(self.lagrangian)(q, xi)
+        """What (4.2) has beside this Lagrangian: c^k_ij xi^i mu_k + f_j of D/G, and dp_b/dr^j Omega^b.
+
+        The last is d(l_c)/dr^j at constant Omega less that at p(r), as <<u_alpha, S>> = 0. The force is magnetic, and
+        quadratic in r' where [u_a, u_b] leaves D.
+        """
+        spin = self.spin(q)
+        whole = hamel.full(self.reduced, q, jnp.concatenate([xi, spin]))
+        turned = self.reduced.coadjoint(q, whole, hamel.momentum(self.reduced, q, whole))
+        outer = self.reduced.force(q, whole)
+        return (turned + outer)[: self.rank] + spin @ jax.jacfwd(self.momenta)(q)
 
     def magnetic(self, r: ArrayLike) -> Array:
         """M[alpha, beta] of the force M r', antisymmetric: (L_u K)(u_beta, Omega).   [MD] (8.11)"""
