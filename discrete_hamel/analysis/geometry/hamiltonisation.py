@@ -157,7 +157,7 @@ def _logarithm_jvp(primals: tuple, tangents: tuple) -> tuple[Array, Array]:
     leaves, kind = jax.tree.flatten(tuple(of_rest), is_leaf=_still)
     change = jnp.zeros(()) if _still(dr) else log_slope(system, r)[0] @ dr
     if not all(map(_still, leaves)):
-        rates = kind.unflatten([np.zeros(t.shape, t.dtype) if _still(t) else t for t in leaves])
+        rates = jax.tree.unflatten(kind, [np.zeros(t.shape, t.dtype) if _still(t) else t for t in leaves])
         change += jax.jvp(partial(_by_quadrature, r=r), (system, place), rates)[1]
     return _logarithm(*primals), change
 
