@@ -53,7 +53,7 @@ class Hamiltonised(System):
     def factor(self, r: ArrayLike) -> Array:
         """f(r) = dtau/dt."""
         r = jnp.asarray(r, float)
-        return call(self.law, self.params, r) if self.law is not None else _found(self.system, self.place, r)
+        return call(self.law, self.params, r) if self.law is not None else _factor(self.system, self.place, r)
 
     def _potential(self, r: Array) -> Array:
         """A with dA = f M: of the homotopy along rays, A_b = int s B_ab (r - place)^a ds."""
@@ -163,7 +163,7 @@ def _logarithm_jvp(primals: tuple, tangents: tuple) -> tuple[Array, Array]:
 
 
 @partial(interpret, often=OFTEN)
-def _found(system: System, place: Array, r: Array) -> Array:
+def _factor(system: System, place: Array, r: Array) -> Array:
     return jnp.exp(_logarithm(system, place, r))
 
 
