@@ -149,6 +149,8 @@ class Solve:
             code.store(number(float("nan")), "%memory", memory.place(graph, self.before))
             code.do(f"br label %{self.name}_iterate")
             code.lines.append(f"{self.name}_iterate:")
+        for _ in range(self.root.corrections - 1):
+            self._correct_once(code)
         self.correct.call(code)
         if not self.root.linear:
             first = code(f"icmp eq i64 {code(f'load i64, ptr {count}')}, 0")
@@ -170,6 +172,12 @@ class Solve:
             code.lines.append(f"{self.name}_found:")
         self._finish(code)
 
+    def _correct_once(self, code: Code) -> None:
+        """A correction of a linear root."""
+        self.correct.call(code)
+        places = [*self.root.unknowns, *self.kept.values()]
+        copy_values(code, self.memory, self.graph, [*self.moved, *self.kept], places)
+
     def _finish(self, code: Code) -> None:
         """What follows at the root: the eliminated unknowns, and the outputs."""
         for (unknown, formula), stage in zip([*reversed(self.root.formulas), (None, None)], self.stages, strict=True):
@@ -186,8 +194,8 @@ class Solve:
         self.begin.call(code)
         copy_values(code, memory, graph, self.guess, z)
         if self.root.linear:
-            self.correct.call(code)
-            copy_values(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
+            for _ in range(self.root.corrections):
+                self._correct_once(code)
             code.store(one, "%memory", count)
             self._finish(code)
             return

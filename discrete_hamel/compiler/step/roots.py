@@ -54,6 +54,8 @@ class Root:
             self.correction = [graph.const(0.0)] * len(unknowns)
         large = len(self.unknowns) > LARGE
         self.linear = (sums.affine if large else linear)(graph, rows, self.unknowns)
+        # Elsewhere than at the sample its order of pivots may lose digits, which a second correction gives back.
+        self.corrections = 2 if self.linear and len(self.unknowns) > SMALL else 1
         self.places = [unknowns.index(v) for v in self.unknowns]
         self.operations = graph.operations(self.correction)
 
