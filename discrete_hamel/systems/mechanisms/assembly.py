@@ -84,6 +84,8 @@ def tree_of(bodies: list[Body], gravity: ArrayLike) -> Mechanism:
     """The System of bodies with simple joints, each after the one it is on."""
     names = tuple(body.name for body in bodies)
     _refuse_names(bodies, names)
+    for body in bodies:
+        _refuse_numbers(body)
     masses, inertias = zip(*(_mass(body) for body in bodies), strict=True)
     axes = [getattr(body.joint, "axis", "z") for body in bodies]
     torques = [getattr(body.joint, "torque", 0.0) for body in bodies]
@@ -124,6 +126,22 @@ def _refuse_names(bodies: list[Body], names: tuple[str, ...]) -> None:
         if body.on and body.on not in names[:i]:
             why = "it is given later: give a body after the one it is on" if body.on in names else "there is none"
             raise InputError(f"{body.name!r} is on {body.on!r}, but {why}.")
+
+
+def _refuse_numbers(body: Body) -> None:
+    """Refuses what no body has: places that are not three numbers, another inertia, a mass below zero."""
+    given = {name: getattr(body, name) for name in ("at", "centre", "inertia", "mass")}
+    for name, value in given.items():
+        if value is None or any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
+            continue
+        array = np.asarray(value, float)
+        if name in ("at", "centre") and array.shape != (3,):
+            raise InputError(f"{name} of {body.name!r} must be three numbers, x, y, z in m; got {value!r}.")
+        if name == "inertia" and array.shape not in ((3,), (3, 3)):
+            raise InputError(f"inertia of {body.name!r} must be three moments or a 3 x 3 matrix; got {value!r}.")
+        sizes = np.linalg.eigvalsh(array) if array.ndim == 2 else array
+        if name in ("inertia", "mass") and not np.all(sizes >= -1e-12 * np.max(np.abs(sizes))):
+            raise InputError(f"{name} of {body.name!r} must not be negative; it is {value!r}.")
 
 
 def _mass(body: Body) -> tuple[Scalar, Array]:
