@@ -106,12 +106,13 @@ __all__ = [*_HOME, *MODULES]
 
 
 def __getattr__(name: str) -> object:
-    if name in MODULES:
-        value = _importlib.import_module(f"{__name__}.{MODULES[name]}")
-    elif name in _HOME:
-        value = getattr(_importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    else:
+    if name not in MODULES and name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from discrete_hamel._support.caches import garbage_kept
+
+    with garbage_kept():
+        module = _importlib.import_module(f"{__name__}.{MODULES.get(name) or _HOME[name]}")
+    value = module if name in MODULES else getattr(module, name)
     globals()[name] = value
     return value
 

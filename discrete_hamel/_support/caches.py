@@ -6,7 +6,8 @@ that the next compilation fails. A system takes some 250, so that a process with
 
 import gc
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,13 +42,28 @@ class Cache(dict[Hashable, object]):
         """What was made for this key before, or is now; a `StartReason` is not kept."""
         if key not in self:
             make_room()
-            made = make()
+            with garbage_kept():
+                made = make()
             if isinstance(made, StartReason):
                 return made
             while len(self) >= self.most:
                 self.pop(next(iter(self)))
             self[key] = made
         return self[key]  # type: ignore[return-value]  # made for this key
+
+
+@contextmanager
+def garbage_kept() -> Iterator[None]:
+    """Python's search for cycles rests: while much is loaded or built it would look at all of JAX again and again, for
+    some twentieth of a second each time.
+    """
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()
 
 
 def clear_caches() -> None:

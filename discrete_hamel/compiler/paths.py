@@ -7,7 +7,7 @@ for the plain path, which is the definition and takes over; the report of a run 
 
 import warnings
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import jax
 import numpy as np
@@ -15,7 +15,6 @@ from jax import Array
 
 from discrete_hamel._support.caches import Cache, StartReason
 from discrete_hamel._support.errors import Explained
-from discrete_hamel.compiler.gradients.differentiable import Compiled, with_derivatives
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.limits import MOST_JIT, PATIENCE, WIDE
@@ -30,6 +29,9 @@ from discrete_hamel.compiler.step.verification import STEPS, difference, refuse
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme, State
+
+if TYPE_CHECKING:
+    from discrete_hamel.compiler.gradients.differentiable import Compiled
 
 Built = TypeVar("Built")
 AnyStepper = Stepper | StageStepper
@@ -94,7 +96,7 @@ def lanes_for(system: System, scheme: Scheme, state: State, h: Array, varying: t
     return _from_cache(_lanes, (system, scheme, state, h), (varying,))
 
 
-def compiled_for(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled | str:
+def compiled_for(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> "Compiled | str":
     """The compiled steps for runs under jit, whose values may be traced; or the reason why there are none."""
     return _from_cache(_under_jit, (system, scheme, q, xi, h), ())
 
@@ -151,7 +153,7 @@ def _native(state: State) -> None:
         raise Unsupported(reason)
 
 
-def _under_jit(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> Compiled:
+def _under_jit(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> "Compiled":
     """At the first point where it can be built."""
     lost = Unsupported("no regular point found, where the run starts", at_start=True)
     with jax.ensure_compile_time_eval():
@@ -165,13 +167,15 @@ def _under_jit(system: System, scheme: Scheme, q: Array, xi: Array, h: Array) ->
     raise lost
 
 
-def _at_point(system: System, scheme: Scheme, state: State, h: Array) -> Compiled:
+def _at_point(system: System, scheme: Scheme, state: State, h: Array) -> "Compiled":
     if scheme.time(state) is not None:
         raise Unsupported(f"{type(scheme).__name__} keeps the time itself")
     _native(state)
     stepper = Stepper(system, scheme, state, h)
     if stepper.sample.scheme.explicit:  # it has no root to end a derivative at
         _limit(stepper.root.operations, MOST_JIT, "an iteration under jit")
+    from discrete_hamel.compiler.gradients.differentiable import with_derivatives  # here: it loads jax.extend
+
     compiled = with_derivatives(stepper)
     verify(stepper)
     return compiled

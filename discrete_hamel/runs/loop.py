@@ -1,7 +1,7 @@
 """The two loops under `simulate`: a differentiable scan, and a chunked run on the host that never recompiles."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,6 @@ from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import explained
-from discrete_hamel.compiler.gradients.differentiable import Compiled, follow
 from discrete_hamel.compiler.paths import AnyStepper, compiled_for, stepper_for
 from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.mechanics.newton import Report
@@ -22,6 +21,9 @@ from discrete_hamel.runs.diagnosis import crash, failed_step, interruption, lost
 from discrete_hamel.runs.storage.record import Point, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
+
+if TYPE_CHECKING:
+    from discrete_hamel.compiler.gradients.differentiable import Compiled
 
 CHUNK = 4096  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
 COORDINATES = 2**20  # that these nodes have at most all together: fields of many points take shorter calls
@@ -53,8 +55,10 @@ def trace(
 
 
 @partial(jax.jit, static_argnums=(0, 6, 7))
-def _follow(how: Compiled, system: System, scheme: Scheme, q: Any, xi: Array, h: Array, *length: int) -> tuple:
+def _follow(how: "Compiled", system: System, scheme: Scheme, q: Any, xi: Array, h: Array, *length: int) -> tuple:
     state, first = first_state(system, scheme, q, xi, h)
+    from discrete_hamel.compiler.gradients.differentiable import follow
+
     motion = follow(how, system, scheme, state, h, *length)
     nodes = zip(first, (motion.states.q, motion.states.p, motion.xi), strict=True)
     final = jax.tree.map(lambda leaf: leaf[-1], motion.states)

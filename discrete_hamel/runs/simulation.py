@@ -16,7 +16,6 @@ from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import run, trace
 from discrete_hamel.runs.output_shapes import step_density
 from discrete_hamel.runs.storage.record import Memory
-from discrete_hamel.runs.storage.recording import Recording
 from discrete_hamel.runs.trajectory import Trajectory, mark_failed, warn_of_pull
 from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme
@@ -106,6 +105,8 @@ def simulate(
         raise InputError("resume and checkpoint_every are about a store; give its path: store='run.zarr'.")
     kept: AbstractContextManager = nullcontext(Memory(system, scheme, h, save_every, nodes))
     if store is not None:
+        from discrete_hamel.runs.storage.recording import Recording
+
         kept = closing(Recording(store, system, scheme, q, xi, h, save_every, nodes, checkpoint_every, resume))
     with kept as record:
         trajectory, failure = run(system, scheme, q, xi, h, nodes - 1, save_every, progress, compiled, record)

@@ -15,7 +15,6 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.extend.core import Literal
 
 from discrete_hamel.schemes.scheme import compensate
 
@@ -34,10 +33,10 @@ def round_to_half(x: Array) -> Array:
 def computed_from(function: Callable[[Array], Array], x: Array) -> bool:
     """Whether a function, as it is traced, leads from x to its result."""
     traced = jax.make_jaxpr(function)(x).jaxpr
-    needed = {v for v in traced.outvars if not isinstance(v, Literal)}
+    needed = {v for v in traced.outvars if not hasattr(v, "val")}  # a literal has one
     for equation in reversed(traced.eqns):
         if needed.intersection(equation.outvars):
-            needed.update(v for v in equation.invars if not isinstance(v, Literal))
+            needed.update(v for v in equation.invars if not hasattr(v, "val"))
     return traced.invars[0] in needed
 
 

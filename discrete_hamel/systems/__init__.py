@@ -1,6 +1,9 @@
 """The catalogue: systems of the papers, one class each, ready to import; vehicles and the like in `garage`."""
 
-from discrete_hamel.systems import garage as garage
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from discrete_hamel.systems._blocks.algebras import EulerPoincare, EulerPoincareSuslov
 from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
 from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface, BasketballOnHoop
@@ -31,6 +34,9 @@ from discrete_hamel.systems.two_points import (
     TwoPointsOrthogonalVelocities,
     TwoPointsParallelVelocities,
 )
+
+if TYPE_CHECKING:
+    from discrete_hamel.systems import garage as garage
 
 __all__ = [
     "BallInCylinder",
@@ -84,3 +90,9 @@ __all__ = [
     "TwoPointsParallelVelocities",
     "VerticalDisk",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name != "garage":  # which with the mechanisms that it is made of takes as long to load as all others
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.garage")

@@ -55,7 +55,7 @@ def _refine(sought: Sought, y: np.ndarray, group: np.ndarray, known: int) -> Kep
     unit = _units(sought, y, group, at)
     for _ in range(REFINEMENTS):
         missed, rows = _with_velocity(at, wanted, known)
-        if not (np.all(np.isfinite(missed)) and np.all(np.isfinite(rows))):
+        if not np.any(missed) or not (np.all(np.isfinite(missed)) and np.all(np.isfinite(rows))):
             break
         weights = 1 / np.concatenate([unit, unit[n : n + len(wanted)]])
         change = np.linalg.lstsq(weights[:, None] * rows, -weights * missed, rcond=phase_space.DEPENDENT)[0]

@@ -1,6 +1,7 @@
 """The states of a scheme at the nodes of a run, from which each step can be taken again, whole or in part."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -10,10 +11,12 @@ from jax import Array, lax
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.discrete_maps import NODE, ROUNDED
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme, State
 
+MANY = 10**5  # numbers of the nodes up to which their states take NumPy less than XLA's compiling
 REPEATED = 1e-6  # how far, relative to q, the nodes of a run done again may be from what they were
 
 
@@ -48,7 +51,7 @@ def nodes_of(trajectory: Trajectory) -> Nodes:
     return again
 
 
-@jax.jit
+@partial(interpret, most=MANY)
 def start_at_nodes(system: System, scheme: Scheme, h: Array, q: Array, xi: Array) -> State:
     """The states of a scheme that remembers nothing, at several nodes."""
     return jax.vmap(lambda q, xi: scheme.start(system, q, xi, h))(jnp.asarray(q), jnp.asarray(xi))

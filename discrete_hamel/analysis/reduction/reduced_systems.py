@@ -5,7 +5,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.linalg
+import scipy  # whose parts are loaded when they are used
 from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates

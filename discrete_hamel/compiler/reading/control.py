@@ -5,23 +5,30 @@ Loops are unrolled, choices that depend on the state are made all ways, solves a
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-from jax.extend.core import ClosedJaxpr
 
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.rules import Value, as_nodes, elementwise, pick, symbolic
 
+if TYPE_CHECKING:
+    from jax.extend.core import ClosedJaxpr
+
 MOST_ROUNDS = 60  # of a loop whose end depends on the state
-Trace = Callable[[Graph, ClosedJaxpr, list[Value]], list[Value]]
+Trace = Callable[[Graph, "ClosedJaxpr", list[Value]], list[Value]]
 CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint")
 
 
 def call(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:
     """A function within the function."""
     inner = p.get("jaxpr") or p.get("call_jaxpr")
-    return trace(graph, inner if hasattr(inner, "consts") else ClosedJaxpr(inner, ()), values)  # type: ignore[arg-type]
+    if not hasattr(inner, "consts"):
+        from jax.extend.core import ClosedJaxpr
+
+        inner = ClosedJaxpr(inner, ())  # type: ignore[arg-type]
+    return trace(graph, inner, values)  # type: ignore[arg-type]
 
 
 def cond(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> list[Value]:

@@ -8,17 +8,20 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import wraps
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.caches import garbage_kept
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.reading.movements import BY_NUMPY
 from discrete_hamel.compiler.reading.windows import gather, scatter_places
+
+if TYPE_CHECKING:  # it brings Pallas along, which takes long to load
+    from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 MANY = 4000  # numbers of the arguments, from which on XLA's loops are worth compiling
 OFTEN = 40  # calls, after which what takes NumPy some ten milliseconds is worth a second of compiling
@@ -176,7 +179,12 @@ TABLE: dict[str, Callable] = {
 }  # fmt: skip
 
 
-def evaluate(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
+def is_literal(v: object) -> TypeGuard["Literal"]:
+    """Whether an operand of an equation is a number, and no variable."""
+    return hasattr(v, "val")
+
+
+def evaluate(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]:
     """The outputs of an equation whose operands are numbers."""
     name, several = equation.primitive.name, equation.primitive.multiple_results
     arrays = [
@@ -195,13 +203,13 @@ def evaluate(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     return [np.asarray(value, variable.aval.dtype) for value, variable in outputs]  # type: ignore[attr-defined]
 
 
-def outcome(jaxpr: Jaxpr, consts: Sequence, arguments: list[np.ndarray]) -> list[np.ndarray]:
+def outcome(jaxpr: "Jaxpr", consts: Sequence, arguments: list[np.ndarray]) -> list[np.ndarray]:
     """The outputs of a jaxpr for arguments that are numbers."""
     known: dict[object, np.ndarray] = dict(zip(jaxpr.constvars, consts, strict=True))
     known.update(zip(jaxpr.invars, arguments, strict=True))
 
     def read(v: object) -> np.ndarray:
-        return v.val if isinstance(v, Literal) else known[v]
+        return v.val if is_literal(v) else known[v]
 
     for equation in jaxpr.eqns:
         step = CONTROL.get(equation.primitive.name, evaluate)
@@ -209,21 +217,21 @@ def outcome(jaxpr: Jaxpr, consts: Sequence, arguments: list[np.ndarray]) -> list
     return [read(v) for v in jaxpr.outvars]
 
 
-def _run_closed(jaxpr: ClosedJaxpr, values: list[np.ndarray]) -> list[np.ndarray]:
-    return outcome(jaxpr.jaxpr, jaxpr.consts, values) if isinstance(jaxpr, ClosedJaxpr) else outcome(jaxpr, (), values)
+def _run_closed(jaxpr: "ClosedJaxpr", values: list[np.ndarray]) -> list[np.ndarray]:
+    return outcome(jaxpr.jaxpr, jaxpr.consts, values) if hasattr(jaxpr, "consts") else outcome(jaxpr, (), values)  # type: ignore[arg-type]
 
 
-def _call(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
+def _call(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]:
     p = equation.params
     return _run_closed(p.get("jaxpr") or p.get("call_jaxpr"), values)  # type: ignore[arg-type]
 
 
-def _cond(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
+def _cond(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]:
     branches, (which, *operands) = equation.params["branches"], values
     return _run_closed(branches[int(np.clip(which, 0, len(branches) - 1))], operands)
 
 
-def _while(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
+def _while(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]:
     p = equation.params
     ends, runs = p["cond_nconsts"], p["body_nconsts"]
     for_end, for_run, carry = values[:ends], values[ends : ends + runs], values[ends + runs :]
@@ -238,7 +246,7 @@ def _where(going: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
     return np.where(going.reshape(going.shape + (1,) * (np.ndim(new) - going.ndim)), new, old)
 
 
-def _scan(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
+def _scan(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]:
     p = equation.params
     fixed, moving = p["num_consts"], p["num_carry"]
     consts, carry, sequences = values[:fixed], values[fixed : fixed + moving], values[fixed + moving :]
@@ -254,7 +262,7 @@ def _scan(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
     return [*carry, *stacked]
 
 
-def _linear_solve(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarray]:
+def _linear_solve(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]:
     """A x = b with A read off the map x -> A x, where there is one system; else as JAX would solve it."""
     lengths, jaxprs = equation.params["const_lengths"], equation.params["jaxprs"]
     right = values[sum(lengths) :]
@@ -269,7 +277,7 @@ def _linear_solve(equation: JaxprEqn, values: list[np.ndarray]) -> list[np.ndarr
 
 
 CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint")
-CONTROL: dict[str, Callable[[JaxprEqn, list[np.ndarray]], list[np.ndarray]]] = {
+CONTROL: dict[str, "Callable[[JaxprEqn, list[np.ndarray]], list[np.ndarray]]"] = {
     **dict.fromkeys(CALLS, _call),
     "cond": _cond,
     "while": _while,
@@ -295,7 +303,8 @@ def interpret(function: Callable, static: int = 0, most: int = MANY, often: floa
         leaves = jax.tree.leaves(arguments[static:])
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or sum(map(np.size, leaves)) > most:
             return staged(*arguments)
-        traced = staged.trace(*arguments)
+        with garbage_kept():
+            traced = staged.trace(*arguments)
         closed = traced.jaxpr
         calls[id(closed.jaxpr)] += 1
         if calls[id(closed.jaxpr)] > often:

@@ -6,25 +6,28 @@ Values that depend on no input are numbers (`interpreter`).
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.control import CALLS, CONTROL
-from discrete_hamel.compiler.reading.interpreter import evaluate
+from discrete_hamel.compiler.reading.interpreter import evaluate, is_literal
 from discrete_hamel.compiler.reading.matrices import MATRICES
 from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY, BY_STATE
 from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, RULES, Nodes, Value, as_nodes, symbolic
+
+if TYPE_CHECKING:
+    from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 WITH_OWN_DERIVATIVE = ("custom_jvp_call", "custom_vjp_call")
 
 
 def trace(
-    graph: Graph, closed: ClosedJaxpr, arguments: list[Value], wanted: Sequence[bool] | None = None
+    graph: Graph, closed: "ClosedJaxpr", arguments: list[Value], wanted: Sequence[bool] | None = None
 ) -> list[Value]:
     """The outputs of a closed jaxpr for arguments that are node arrays or numbers; of those not wanted no numbers."""
     jaxpr = closed.jaxpr
@@ -33,7 +36,7 @@ def trace(
     environment.update(zip(jaxpr.invars, arguments, strict=True))
 
     def read(v: object) -> Value:
-        return np.asarray(v.val) if isinstance(v, Literal) else environment[v]
+        return np.asarray(v.val) if is_literal(v) else environment[v]
 
     for equation, asked in _needed(jaxpr, wanted):
         values = [read(v) for v in equation.invars]
@@ -48,20 +51,20 @@ def trace(
     return [read(v) if needed else np.full(shape, np.nan) for v, shape, needed in places]
 
 
-def _needed(jaxpr: Jaxpr, wanted: Sequence[bool]) -> list[tuple[JaxprEqn, list[bool]]]:
+def _needed(jaxpr: "Jaxpr", wanted: Sequence[bool]) -> "list[tuple[JaxprEqn, list[bool]]]":
     """The equations that the wanted outputs depend on, and those that do something besides (a print), in order; with
     each, which of its own outputs are wanted."""
     named = zip(jaxpr.outvars, wanted, strict=True)
-    read, equations = {v for v, asked in named if asked and not isinstance(v, Literal)}, []
+    read, equations = {v for v, asked in named if asked and not is_literal(v)}, []
     for equation in reversed(jaxpr.eqns):
         asked = [v in read for v in equation.outvars]
         if equation.effects or any(asked):
             equations.append((equation, asked))
-            read.update(v for v in equation.invars if not isinstance(v, Literal))
+            read.update(v for v in equation.invars if not is_literal(v))
     return equations[::-1]
 
 
-def apply(graph: Graph, equation: JaxprEqn, values: list[Value], asked: Sequence[bool]) -> list[Value]:
+def apply(graph: Graph, equation: "JaxprEqn", values: list[Value], asked: Sequence[bool]) -> list[Value]:
     """What one equation of a jaxpr makes of its operands, node arrays or numbers; of a call only what is asked."""
     name, parameters = equation.primitive.name, equation.params
     several = equation.primitive.multiple_results
