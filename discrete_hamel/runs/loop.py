@@ -23,7 +23,7 @@ from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
 
 if TYPE_CHECKING:
-    from discrete_hamel.compiler.gradients.differentiable import Compiled
+    from discrete_hamel.compiler.gradients.differentiable import Compiled, Motion
 
 CHUNK = 4096  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
 COORDINATES = 2**20  # that these nodes have at most all together: fields of many points take shorter calls
@@ -47,22 +47,31 @@ def trace(
         trajectory = scan(system, scheme, q, xi, h, intervals, save_every)
         steps = jnp.asarray(intervals * save_every)
         return trajectory.replace(report=trajectory.report.replace(reason=how, plain_steps=steps))
-    (q, p, xi), motion, final = _follow(how, system, scheme, q, xi, h, intervals, save_every)
+    from discrete_hamel.compiler.gradients.differentiable import follow  # here: it loads jax.extend
+
+    # Not one jit: where jax differentiates outside jit, the steps are seen to go well, and no plain path is compiled.
+    first, given = _begin(how, system, scheme, q, xi, h)
+    motion: Any = follow(how, given, intervals, save_every)
+    (q, p, xi), final = _nodes(first, motion)
     report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)
     report = report.replace(plain_steps=motion.plain_steps)
     t = times(h, save_every, 0, intervals + 1)
     return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
-@partial(jax.jit, static_argnums=(0, 6, 7))
-def _follow(how: "Compiled", system: System, scheme: Scheme, q: Any, xi: Array, h: Array, *length: int) -> tuple:
-    state, first = first_state(system, scheme, q, xi, h)
-    from discrete_hamel.compiler.gradients.differentiable import follow
+@partial(jax.jit, static_argnums=0)
+def _begin(how: "Compiled", system: System, scheme: Scheme, q: Any, xi: Array, h: Array) -> tuple:
+    from discrete_hamel.compiler.gradients.differentiable import given
 
-    motion = follow(how, system, scheme, state, h, *length)
+    state, first = first_state(system, scheme, q, xi, h)
+    return first, given(how, system, scheme, state, h)
+
+
+@jax.jit
+def _nodes(first: tuple, motion: "Motion") -> tuple:
     nodes = zip(first, (motion.states.q, motion.states.p, motion.xi), strict=True)
     final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
-    return tuple(jnp.concatenate([a[None], b]) for a, b in nodes), motion, final
+    return tuple(jnp.concatenate([a[None], b]) for a, b in nodes), final
 
 
 def scan(system: System, scheme: Scheme, q: Any, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:

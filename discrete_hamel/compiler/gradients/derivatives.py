@@ -1,15 +1,18 @@
 """A run, its tangent and its adjoint as calls of the primitives: compiled where that can be trusted, else plain."""
 
 import dataclasses
+from functools import partial
 from typing import ClassVar
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 from jax.interpreters import ad
 
 from discrete_hamel.compiler.gradients.histories import History
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
-from discrete_hamel.compiler.gradients.primitives import linear, run
+from discrete_hamel.compiler.gradients.primitives import apply, linear, run
 from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
 
 
@@ -23,21 +26,30 @@ def _pack(arguments: tuple) -> tuple[Array, Array, Array]:
 class Run:
     """`saved` intervals of `every` steps: (parameters, lengths, first state) -> rows, the states before them, how many
     steps went well, and how many of these the plain path took, from the interval on in which a compiled one failed.
+    Where the plain path does not go on, there is nothing from there on.
     """
 
     history: History
     plain: PlainHistory
     saved: int
     every: int
+    goes_on: bool = True
 
     native = True
 
     def fast(self, *arguments: Array) -> list[Array]:
         known = _pack(arguments)
         rows, befores, compiled = self.history.run(self.saved, self.every, *known)
+        if not self.goes_on:
+            return [rows, befores, compiled, jnp.zeros_like(compiled)]
         rows, befores, done = self.plain.resume(self.saved, self.every, *known, rows, befores, compiled)
         interval, whole = self.every * len(known[1]), compiled == self.saved * self.every * len(known[1])
         return [rows, befores, done, jnp.where(whole, 0, done - compiled // interval * interval)]
+
+    def eager(self, *arguments: Array) -> list[Array]:
+        """XLA compiles the plain path, which takes seconds, where a step has failed only."""
+        found = apply(dataclasses.replace(self, goes_on=False), *arguments)
+        return found if int(found[2]) == self.saved * self.every * arguments[-2].size else apply(self, *arguments)
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         count, size = self.saved * arguments[-2].size, arguments[-1].size
@@ -53,11 +65,11 @@ class Run:
         along = *(tangents[i] for i in active), *map(ad.instantiate_zeros, tangents[count:])
         (moved,) = linear.bind(*primals, rows, done, by_plain, *along, call=Tangent(self.history, self.plain, active))
         saved, befores = self._save(primals[-1], rows, primals[-2].size)
-        counts = self._most(lax.stop_gradient(rows[:, -1]), primals[-2].size)
-        outputs = [jnp.concatenate([saved[:, :-1], counts], axis=1), befores, done, by_plain]
-        changes = self._save(along[-1], moved, primals[-2].size)
-        return outputs, [*changes, *map(jnp.zeros_like, (done, by_plain))]
+        outputs = [self._with_most(saved, rows, primals[-2].size), befores, done, by_plain]
+        changes, none = self._save(along[-1], moved, primals[-2].size), np.zeros((), rows.dtype)
+        return outputs, [*changes, none, none]
 
+    @partial(jax.jit, static_argnums=(0, 3))
     def _save(self, begin: Array, rows: Array, parts: int) -> tuple[Array, Array]:
         """The rows of the last step of each interval, and the states before them."""
         if self.every == 1:
@@ -66,10 +78,11 @@ class Run:
         rows, befores = (a.reshape(self.saved, self.every, parts, -1)[:, -1] for a in (rows, befores))
         return rows.reshape(-1, rows.shape[-1]), befores.reshape(-1, begin.size)
 
-    def _most(self, counts: Array, parts: int) -> Array:
-        """The most iterations of any step of each interval, for each of the steps that its last one consists of."""
-        most = jnp.max(counts.reshape(self.saved, -1), axis=1)
-        return jnp.repeat(most, parts)[:, None]
+    @partial(jax.jit, static_argnums=(0, 3))
+    def _with_most(self, saved: Array, rows: Array, parts: int) -> Array:
+        """With the most iterations of any step of an interval, for each of the steps that its last one consists of."""
+        most = jnp.max(lax.stop_gradient(rows[:, -1]).reshape(self.saved, -1), axis=1)
+        return jnp.concatenate([saved[:, :-1], jnp.repeat(most, parts)[:, None]], axis=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +95,7 @@ class Derivative:
     history: History
     plain_history: PlainHistory
     active: tuple[int, ...]
+    guarded: bool = True  # whether steps may be among the rows that static pivots do not serve
     kind: ClassVar[type]  # of the native code
 
     @property
@@ -91,9 +105,13 @@ class Derivative:
     def fast(self, *arguments: Array) -> list[Array]:
         if not self.native:
             return self.plain(*arguments)
-        if not self.history.guards:
+        if not self.history.guards or not self.guarded:
             return self.by_compiled(*arguments)
         return lax.cond(arguments[-self.vectors - 1] == 0, self.by_compiled, self.plain, *arguments)
+
+    def eager(self, *arguments: Array) -> list[Array]:
+        """As `Run.eager`."""
+        return apply(dataclasses.replace(self, guarded=bool(np.asarray(arguments[-self.vectors - 1]))), *arguments)
 
     def _split(self, arguments: tuple) -> tuple[tuple, Array, tuple]:
         """Parameters, lengths, first state and rows; how many steps went well; and the vectors."""

@@ -65,27 +65,28 @@ def _linear(stepper: Stepper, system: System, state: State) -> bool:
     return not graph.guards_of(solve(graph, rows, list(free), guarded=True))
 
 
-def follow(
-    compiled: Compiled, system: System, scheme: Scheme, state: State, h: Array, intervals: int, every: int
-) -> Motion:
-    """The run; from the first step that fails on it is NaN, and marked."""
+def given(compiled: Compiled, system: System, scheme: Scheme, state: State, h: Array) -> list[Array]:
+    """What a run is a function of: its parameters, the lengths of a step's steps, the first state."""
     stepper = compiled.history.stepper
     parameters, lengths = stepper.arguments(system, scheme, h)
-    parameters, begin = parameters[: len(stepper.parameters)], jnp.stack(scalars(state))
+    return [*parameters[: len(stepper.parameters)], lengths, jnp.stack(scalars(state))]
+
+
+def follow(compiled: Compiled, arguments: list[Array], intervals: int, every: int) -> Motion:
+    """The run; from the first step that fails on it is NaN, and marked."""
     call = Run(compiled.history, compiled.plain, intervals, every)
-    rows, befores, done, plain = run.bind(*parameters, lengths, begin, call=call)
-    if every == 1:
-        befores = jnp.concatenate([begin[None], rows[:-1, : len(begin)]])
-    return _motion(compiled, every, jnp.stack(parameters), lengths, rows, befores, done, plain)
+    return _motion(compiled, every, arguments, *run.bind(*arguments, call=call))
 
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _motion(
-    compiled: Compiled, every: int, parameters: Array, lengths: Array, rows: Array, befores: Array, done: Array,
-    by_plain: Array,
-) -> Motion:  # fmt: skip
+    compiled: Compiled, every: int, arguments: list[Array], rows: Array, befores: Array, done: Array, by_plain: Array
+) -> Motion:
     """What is recorded of a run, from its rows; whatever of it is not used costs nothing under jit."""
     history, plain, _ = compiled
+    parameters, lengths, begin = jnp.stack(arguments[:-2]), *arguments[-2:]
+    if every == 1:
+        befores = jnp.concatenate([begin[None], rows[:-1, : len(begin)]])
     stepper, parts = history.stepper, len(lengths)
     mechanics, n = plain.mechanics.tree(parameters), stepper.n
     well = parts * every * jnp.arange(1, len(rows) // parts + 1) <= done

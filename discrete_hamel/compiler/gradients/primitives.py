@@ -25,6 +25,9 @@ class Call(Protocol):
     def fast(self, *arguments: Array) -> list[Array]:
         """The function, by whatever is fastest."""
 
+    def eager(self, *arguments: Array) -> list[Array]:
+        """The same outside jit, where a look at the numbers tells what need not be compiled."""
+
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         """Those of what it gives; all are of one type, that of the last argument."""
 
@@ -43,7 +46,8 @@ class Linear(Call, Protocol):
 
 
 @partial(jax.jit, static_argnums=0)
-def _apply(call: Call, *arguments: Array) -> list[Array]:
+def apply(call: Call, *arguments: Array) -> list[Array]:
+    """The function, compiled."""
     return call.fast(*arguments)
 
 
@@ -66,7 +70,7 @@ def _batch(primitive: Primitive, arguments: tuple, axes: tuple, *, call: Call) -
 def _primitive(name: str, jvp: Callable) -> Primitive:
     primitive = Primitive(name)
     primitive.multiple_results = True
-    primitive.def_impl(lambda *arguments, call: _apply(call, *arguments))
+    primitive.def_impl(lambda *arguments, call: call.eager(*arguments))
     primitive.def_abstract_eval(
         lambda *avals, call: [jax.core.ShapedArray(shape, avals[-1].dtype) for shape in call.shapes(*avals)]
     )
