@@ -13,6 +13,7 @@ from runs import same
 from test_stores import retold
 
 import discrete_hamel as dh
+from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
 from discrete_hamel.runs import loop as loops
 from discrete_hamel.runs.storage import reading
 
@@ -57,6 +58,38 @@ def test_the_report_counts_the_steps_that_were_plain(undisturbed, tmp_path):
     sleigh = dh.simulate(dh.systems.ChaplyginSleigh(), q=[0, 0, 0], xi=[1, 0.1], h=0.1, steps=3, progress=False)
     assert sleigh.report.plain_steps == 0
     assert "plain" not in repr(sleigh)
+
+
+def test_derivatives_outside_jit_go_on_by_the_plain_path_where_a_step_fails():
+    """Under jit the plain path is compiled beside the steps; outside, once a step is seen to fail, here step 42."""
+    q, xi = jnp.asarray(DATA["q"]), jnp.asarray(DATA["xi"])
+
+    def end(q):
+        run = dh.simulate(SYSTEM, q=q, xi=xi, h=0.01, steps=50, progress=False)
+        return run.q[-1] @ jnp.arange(1.0, 6.0), run.report.plain_steps
+
+    slope, plain = jax.grad(end, has_aux=True)(q)
+    assert int(plain) == 8
+    e = 1e-4 * jnp.array([1.0, -1.0, 0.5, 0.2, 1.0])
+    assert abs(slope @ e - (end(q + e)[0] - end(q - e)[0]) / 2) < 1e-7 * abs(slope @ e)
+
+
+def test_derivatives_outside_jit_compile_no_plain_path_where_none_fails(monkeypatch):
+    def compiled(*_):
+        raise AssertionError("the plain path is compiled")
+
+    q, xi = jnp.zeros(3), jnp.array([1.0, 0.2])
+    sleigh = dh.systems.ChaplyginSleigh()
+
+    def end(xi):
+        return dh.simulate(sleigh, q=q, xi=xi, h=0.01, steps=20).q[-1] @ jnp.arange(1.0, 4.0)
+
+    inside = jax.jit(jax.grad(end))(xi)
+    dh.clear_caches()
+    monkeypatch.setattr(PlainHistory, "resume", compiled)
+    assert jnp.allclose(jax.grad(end)(xi), inside, rtol=1e-13, atol=0)
+    with pytest.raises(AssertionError):  # this one is
+        jax.jit(jax.grad(end))(xi)
 
 
 class Killed(BaseException):
