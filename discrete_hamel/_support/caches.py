@@ -54,16 +54,13 @@ class Cache(dict[Hashable, object]):
 
 @contextmanager
 def garbage_kept() -> Iterator[None]:
-    """Python's search for cycles rests: while much is loaded or built it would look at all of JAX again and again, for
-    some twentieth of a second each time.
-    """
+    """No search for cycles, which would look at all of JAX again and again, for a twentieth of a second each time."""
     searching = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if searching:
-            gc.enable()
+        (gc.enable if searching else gc.disable)()
 
 
 def clear_caches() -> None:

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.scipy.sparse.linalg import cg
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
@@ -73,8 +74,6 @@ def nearest(system: System, q: Array) -> Array:
     """The point of g = 0 that Gauss' and Newton's iteration reaches from q, to round-off."""
     if not system.redundant:
         return q
-    from jax.scipy.sparse.linalg import cg  # here, as few need it, and it takes long to load
-
     g = system.holonomic
     roundoff = 16 * jnp.finfo(q.dtype).eps
 

@@ -1,7 +1,7 @@
 """The two loops under `simulate`: a differentiable scan, and a chunked run on the host that never recompiles."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,9 +21,6 @@ from discrete_hamel.runs.diagnosis import crash, failed_step, interruption, lost
 from discrete_hamel.runs.storage.record import Point, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
-
-if TYPE_CHECKING:
-    from discrete_hamel.compiler.gradients.differentiable import Compiled, Motion
 
 CHUNK = 4096  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
 COORDINATES = 2**20  # that these nodes have at most all together: fields of many points take shorter calls
@@ -47,31 +44,10 @@ def trace(
         trajectory = scan(system, scheme, q, xi, h, intervals, save_every)
         steps = jnp.asarray(intervals * save_every)
         return trajectory.replace(report=trajectory.report.replace(reason=how, plain_steps=steps))
-    from discrete_hamel.compiler.gradients.differentiable import follow  # here: it loads jax.extend
-
-    # Not one jit: where jax differentiates outside jit, the steps are seen to go well, and no plain path is compiled.
-    first, given = _begin(how, system, scheme, q, xi, h)
-    motion: Any = follow(how, given, intervals, save_every)
-    (q, p, xi), final = _nodes(first, motion)
-    report = RunReport(motion.converged, motion.iterations, motion.residual, "compiled", how.history.without)
-    report = report.replace(plain_steps=motion.plain_steps)
+    (q, p, xi), ran, final = how.follow(first_state, (system, scheme, q, xi, h), intervals, save_every)
+    report = RunReport(ran.converged, ran.iterations, ran.residual, "compiled", how.history.without, ran.plain_steps)
     t = times(h, save_every, 0, intervals + 1)
-    return Trajectory(t, q, p, xi, motion.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
-
-
-@partial(jax.jit, static_argnums=0)
-def _begin(how: "Compiled", system: System, scheme: Scheme, q: Any, xi: Array, h: Array) -> tuple:
-    from discrete_hamel.compiler.gradients.differentiable import given
-
-    state, first = first_state(system, scheme, q, xi, h)
-    return first, given(how, system, scheme, state, h)
-
-
-@jax.jit
-def _nodes(first: tuple, motion: "Motion") -> tuple:
-    nodes = zip(first, (motion.states.q, motion.states.p, motion.xi), strict=True)
-    final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
-    return tuple(jnp.concatenate([a[None], b]) for a, b in nodes), final
+    return Trajectory(t, q, p, xi, ran.xi_mid, report, system, scheme, h, final, save_every)  # type: ignore[arg-type]
 
 
 def scan(system: System, scheme: Scheme, q: Any, xi: Array, h: Array, intervals: int, save_every: int) -> Trajectory:

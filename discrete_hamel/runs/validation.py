@@ -24,7 +24,6 @@ from discrete_hamel.runs.output_shapes import DENSE, nonlinear_shapes, refuse_no
 from discrete_hamel.runs.refusals import ON_CONSTRAINT
 
 _shapes = Cache(most=500)  # by what they follow from
-_full = jax.jit(hamel.full)
 
 
 def traced(*things: PyTree) -> bool:
@@ -144,7 +143,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
                 + (f": {', '.join(system.velocities)}." if system.velocities else ".")
             )
     if not concrete:
-        return system, q, _quasivelocities(system, q, v) if xi is None else _full(system, q, xi)
+        return system, q, _quasivelocities(system, q, v) if xi is None else jax.jit(hamel.full)(system, q, xi)
     with explained(f"what {type(system).__name__} checks of the place where it starts"):
         system.check_start(q)
     with explained("the system at the initial data"):

@@ -1,5 +1,6 @@
 """A run under jit, grad and vmap by compiled steps, with its derivatives: what `simulate` uses while jax traces it."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -30,6 +31,17 @@ class Compiled(NamedTuple):
     history: History
     plain: PlainHistory
     linear: bool  # whether nodal velocities are one linear solve without pivots
+
+    def follow(self, start: Callable, data: tuple, intervals: int, every: int) -> tuple:
+        """q, p, xi at all nodes, the run, and its last state; from the first step that fails on it is NaN, and marked.
+
+        `start` makes of the data (system, scheme, q, xi, h) the first state, and what is kept of it. The run is not
+        under one jit: where JAX differentiates outside jit, all is seen to go well, and no plain path is compiled.
+        """
+        first, given = _given(self, start, *data)
+        motion = _motion(self, every, given, *run.bind(*given, call=Run(self.history, self.plain, intervals, every)))
+        nodes, final = _nodes(first, motion)
+        return nodes, motion, final
 
 
 class Motion(NamedTuple):
@@ -65,17 +77,21 @@ def _linear(stepper: Stepper, system: System, state: State) -> bool:
     return not graph.guards_of(solve(graph, rows, list(free), guarded=True))
 
 
-def given(compiled: Compiled, system: System, scheme: Scheme, state: State, h: Array) -> list[Array]:
-    """What a run is a function of: its parameters, the lengths of a step's steps, the first state."""
-    stepper = compiled.history.stepper
+@partial(jax.jit, static_argnums=(0, 1))
+def _given(
+    compiled: Compiled, start: Callable, system: System, scheme: Scheme, q: Array, xi: Array, h: Array
+) -> tuple[tuple, list[Array]]:
+    """What is kept of the first state, and what a run is a function of: parameters, lengths of steps, the state."""
+    stepper, (state, first) = compiled.history.stepper, start(system, scheme, q, xi, h)
     parameters, lengths = stepper.arguments(system, scheme, h)
-    return [*parameters[: len(stepper.parameters)], lengths, jnp.stack(scalars(state))]
+    return first, [*parameters[: len(stepper.parameters)], lengths, jnp.stack(scalars(state))]
 
 
-def follow(compiled: Compiled, arguments: list[Array], intervals: int, every: int) -> Motion:
-    """The run; from the first step that fails on it is NaN, and marked."""
-    call = Run(compiled.history, compiled.plain, intervals, every)
-    return _motion(compiled, every, arguments, *run.bind(*arguments, call=call))
+@jax.jit
+def _nodes(first: tuple, motion: "Motion") -> tuple[tuple, State]:
+    nodes = zip(first, (motion.states.q, motion.states.p, motion.xi), strict=True)
+    final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
+    return tuple(jnp.concatenate([a[None], b]) for a, b in nodes), final
 
 
 @partial(jax.jit, static_argnums=(0, 1))
