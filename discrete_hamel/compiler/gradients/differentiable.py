@@ -38,8 +38,10 @@ class Compiled(NamedTuple):
         `start` makes of the data (system, scheme, q, xi, h) the first state, and what is kept of it. The run is not
         under one jit: where JAX differentiates outside jit, all is seen to go well, and no plain path is compiled.
         """
-        first, given = _given(self, start, *data)
-        motion = _motion(self, every, given, *run.bind(*given, call=Run(self.history, self.plain, intervals, every)))
+        first, arguments = _arguments(self, start, *data)
+        motion = _motion(
+            self, every, arguments, *run.bind(*arguments, call=Run(self.history, self.plain, intervals, every))
+        )
         nodes, final = _nodes(first, motion)
         return nodes, motion, final
 
@@ -78,7 +80,7 @@ def _linear(stepper: Stepper, system: System, state: State) -> bool:
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _given(
+def _arguments(
     compiled: Compiled, start: Callable, system: System, scheme: Scheme, q: Array, xi: Array, h: Array
 ) -> tuple[tuple, list[Array]]:
     """What is kept of the first state, and what a run is a function of: parameters, lengths of steps, the state."""
