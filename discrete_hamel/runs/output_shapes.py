@@ -36,10 +36,10 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
     xi = jax.ShapeDtypeStruct((n,), q.dtype)
     sizes = f"n = {n}, rank = {m}"
     given = "lagrangian(q, xi)" if system.in_velocities is None else "L(q, qdot)"
-    _refuse_shape(given, (), sizes, system.lagrangian, q, xi)
-    _refuse_shape("structure(q)", (n, n, n), sizes, system.structure, q)
-    _refuse_shape("slip(q)", (n - m,), sizes, system.slip, q)
-    _refuse_shape("force(q, xi)", (n,), sizes, system.force, q, xi)
+    refuse_shape(given, (), sizes, system.lagrangian, q, xi)
+    refuse_shape("structure(q)", (n, n, n), sizes, system.structure, q)
+    refuse_shape("slip(q)", (n - m,), sizes, system.slip, q)
+    refuse_shape("force(q, xi)", (n,), sizes, system.force, q, xi)
     return n, m
 
 
@@ -51,13 +51,13 @@ def nonlinear_shapes(system: System, q: Array) -> int:
     if not counts or m > n + sum(jax.eval_shape(system.rows, q, jnp.zeros(m)).shape):
         raise InputError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
     z, v, sizes = jnp.zeros(m), jnp.zeros(n), f"n = {n}, m = {m}"
-    _refuse_shape("velocity(q, z)", (n,), sizes, system.velocity, q, z)
-    _refuse_shape("the Lagrangian L(q, qdot)", (), sizes, system.lagrangian, q, v)
-    _refuse_shape("force(q, qdot)", (n,), sizes, system.force, q, v)
+    refuse_shape("velocity(q, z)", (n,), sizes, system.velocity, q, z)
+    refuse_shape("the Lagrangian L(q, qdot)", (), sizes, system.lagrangian, q, v)
+    refuse_shape("force(q, qdot)", (n,), sizes, system.force, q, v)
     return m
 
 
-def _refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Callable, *arguments: object) -> None:
+def refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Callable, *arguments: object) -> None:
     """Refuses a function that returns another shape than it should for these sizes."""
     got = _shape(name, function, *arguments).shape
     if got != want:

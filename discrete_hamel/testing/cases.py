@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,11 +107,15 @@ def end_error(scheme: Scheme, case: Case, time: float, steps: int) -> float:
     return float(np.linalg.norm(found - np.concatenate([exact.q[-1], exact.xi[-1]])))
 
 
+COUNTS = {1: (200, 400, 800), 2: (50, 100, 200), 4: (20, 40, 80), math.inf: (10, 20, 40)}  # steps, by the order
+
+
 def has_slope(
     scheme: Scheme, case: Case, order: int, counts: Sequence[int] | None = None, time: float = 1.0, within: float = 0.1
 ) -> None:
     """The error falls with this power of h, on both sides, well above round-off."""
-    counts = counts or {1: (200, 400, 800), 2: (50, 100, 200), 4: (20, 40, 80), 6: (10, 20, 40)}[order]
+    if counts is None:
+        counts = next(of for least, of in COUNTS.items() if order <= least)
     errors = [end_error(scheme, case, time, n) for n in counts]
     assert min(errors) > 1e-10
     slopes = np.log2(np.array(errors[:-1]) / errors[1:])

@@ -9,9 +9,11 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
-from discrete_hamel.mechanics.system import System
+from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.runs.output_shapes import nonlinear_shapes, refuse_shape, shapes
 from discrete_hamel.runs.validation import canonical
 from discrete_hamel.testing import axioms, strategies
 from discrete_hamel.testing.verdicts import EXAMPLES, AxiomFailed, everywhere, numerals, signature
@@ -55,6 +57,7 @@ def check_system(
     Traceback (most recent call last):
     discrete_hamel.testing.verdicts.AxiomFailed: bracket: structure(q) is not the bracket of the fields...
     """
+    _refuse_malformed(system, strategies.where(system, q))
     drawn = strategies.motions if vary else partial(_same_system, system)
     if not isinstance(system, NonlinearSystem):  # whose charts may end at rest
         _judge(reversible, (system, strategies.where(system, q), ()))
@@ -67,6 +70,22 @@ def check_system(
         raise AxiomFailed(
             f"reversible: {signature(system)} is said not to be, and each of {examples} motions run back is."
         )
+
+
+def _refuse_malformed(system: System, q: Coordinates) -> None:
+    """A sentence with what the system's functions, its invariants and its symmetries return, if that has no meaning."""
+    q = jnp.asarray(q, float)
+    system = canonical(system).at(q)
+    if system.frameless:
+        nonlinear_shapes(system, q)
+        return
+    n, _ = shapes(system, q)
+    for name, invariant in system.invariants().items():
+        if not isinstance(invariant, Invariant):
+            raise InputError(f"invariants()[{name!r}] is no dh.Invariant: write dh.Invariant(function, kept).")
+        refuse_shape(f"the invariant {name!r} of (q, xi)", (), "", invariant.function, q, jnp.zeros(n))
+    for name, generator in system.symmetries().items():
+        refuse_shape(f"the symmetry {name!r} of q", q.shape, f"N = {len(q)}", generator, q)
 
 
 def _same_system(system: System, _: System, q: Coordinates | None, *, near: float, fast: float) -> strategies.Strategy:

@@ -182,3 +182,29 @@ def test_constructors_and_traced_parameters():
 def test_where_must_be_said():
     with pytest.raises(ValueError, match=r"say where it is to be looked at, q=\[...\]"):
         check_system(Skate())
+
+
+MALFORMED = {
+    "force": (lambda self, q, xi: -0.1 * xi[:2], r"force\(q, xi\) must return shape \(3,\)"),
+    "structure": (lambda self, q: jnp.zeros((3, 3)), r"structure\(q\) must return shape \(3, 3, 3\)"),
+    "lagrangian": (lambda self, q, xi: 0.5 * xi * xi, "must return a scalar"),
+    "slip": (lambda self, q: jnp.zeros(2), r"slip\(q\) must return shape \(1,\)"),
+    "rank": (4, "rank is 4; it counts the free quasi-velocities and must be 1 to n = 3"),
+    "symmetries": (lambda self: {"x": lambda q: q[:2]}, r"the symmetry 'x' of q must return shape \(3,\)"),
+    "invariants": (lambda self: {"spin": lambda q, xi: xi[0]}, "is no dh.Invariant"),
+}
+
+
+@pytest.mark.parametrize("part", MALFORMED)
+def test_what_has_a_wrong_shape_is_refused_in_a_sentence(part):
+    wrong, said = MALFORMED[part]
+    with pytest.raises(ValueError, match=said):
+        check_system(type("Malformed", (Skate,), {part: wrong})(), [0.0, 0.0, 0.0])
+
+
+def test_an_invariant_is_one_number_of_q_and_xi():
+    for function, said in ((lambda q, xi: xi, "must return a scalar"), (lambda q: q[0], "positional argument")):
+        declared = {"spin": dh.Invariant(function, "exact")}
+        wrong = type("Malformed", (Skate,), {"invariants": lambda self, declared=declared: declared})
+        with pytest.raises(ValueError, match=said):
+            check_system(wrong(), [0.0, 0.0, 0.0])
