@@ -37,7 +37,7 @@ import discrete_hamel as dh
 from benchmarks import jaxprs_by_numpy, newton_by_numpy
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.step.stepper import Stepper
-from discrete_hamel.compiler.step.verification import QUICK, values_of
+from discrete_hamel.compiler.step.verification import QUICK, correction_of, values_of
 from discrete_hamel.mechanics.hamel import balance
 from discrete_hamel.runs import validation as checks
 
@@ -273,7 +273,7 @@ def read(program: Program, evaluate: Callable = by_numpy) -> str:
     if not np.all(apart <= TOLERANCE):
         return f"WRONG: what follows from the root, by {apart.max():.1e}"
     expected = np.linalg.solve(jacobian, -residual)[root.places]
-    found = values_of(graph, root.correction, values)
+    found = correction_of(stepper, values)(values)
     scale = np.abs(residual).max() + np.abs(z).max()
     bound = TOLERANCE * np.linalg.cond(jacobian) * max(np.abs(expected).max(), 1e-3 * scale)
     error = np.abs(found - expected).max()

@@ -62,7 +62,7 @@ def with_derivatives(stepper: Stepper) -> Compiled:
     """What runs under jit share that take this stepper."""
     system, _, state, _ = stepper.sample
     history = History(stepper)
-    if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.correction, *stepper.after)])):
+    if not np.all(np.isfinite([stepper.graph.samples[i] for i in (*stepper.root.needs(), *stepper.after)])):
         raise Unsupported("no regular point found, where the run starts", at_start=True)
     return Compiled(history, PlainHistory(history, system, stepper.part[0], state), _linear(stepper, system, state))
 

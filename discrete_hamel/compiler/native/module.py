@@ -1,6 +1,7 @@
 """What native functions over the steps of a run have in common: a module's text, whole numbers, arguments."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import jax.numpy as jnp
 from jax import Array
@@ -9,14 +10,22 @@ from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code
 from discrete_hamel.compiler.native.object_code import INLINED
-from discrete_hamel.compiler.native.sections import Memory, Section
+from discrete_hamel.compiler.native.sections import Memory
 from discrete_hamel.compiler.step.stepper import Stepper
 
 FEW = 1500  # operations up to which sines are evaluated where they are used
 MOST_PLACES = 40_000  # of doubles, on the stack
 
 
-def module(code: Code, memory: Memory, sections: Sequence[Section], pointers: Sequence[str]) -> tuple[str, int]:
+class Evaluated(Protocol):
+    """What a module has functions of."""
+
+    operations: int
+
+    def text(self, inline: bool) -> str: ...
+
+
+def module(code: Code, memory: Memory, sections: Sequence[Evaluated], pointers: Sequence[str]) -> tuple[str, int]:
     """The text of a module with the function @run, and how many operations it has."""
     if memory.size > MOST_PLACES:
         raise Unsupported(f"{memory.size} numbers that a step passes on, of {MOST_PLACES} at most")

@@ -8,10 +8,11 @@ import numpy as np
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
+from discrete_hamel.compiler.native.kept import Kept
 from discrete_hamel.compiler.native.sections import Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.near_angles import Angle, turn
-from discrete_hamel.compiler.step.roots import SHRUNK, Root
+from discrete_hamel.compiler.step.roots import SHRUNK, Root, forecast, hardly_shrunk, settled
 from discrete_hamel.compiler.step.rounding import allowed
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, finished, sane, squared_size, units
 
@@ -55,23 +56,28 @@ class Solve:
         checks += [self._allowed(*pair) for pair in zip(rows[::2], rows[1::2], strict=True)]
         self.good = reduce(graph.mul, checks, self._converged())
 
+        directions, along = root.directions or ([], [])
         fresh = [*root.unknowns, *(u for u, _ in root.formulas), *self.kept.values()]
+        fresh += [*root.correction, self.newton, self.rate, self.left] if directions else []
         fresh += [] if root.linear else [self.before, *self.measured]
         stages = [[f] for _, f in reversed(root.formulas)] + [[*outputs, self.good]]
         iterated = [*self.moved, *root.correction, *watched]
         judged = [*([] if root.linear else self.measures), *rule]
-        everything = [*iterated, *judged, *self.guess, *(o for stage in stages for o in stage)]
-        by_step = dependent(graph, everything, [*levels[1], *fresh])
-        by_root = dependent(graph, everything, fresh)
+        evaluated = [*root.rows, *along] if directions else []
+        everything = [*iterated, *judged, *evaluated, *self.guess, *(o for stage in stages for o in stage)]
+        by_step = dependent(graph, everything, [*levels[1], *fresh, *directions])
+        by_root = dependent(graph, everything, [*fresh, *directions])
         fixed = [i for i in frontier(graph, everything, by_step) if i not in levels[0]]
         have = {*levels[0], *levels[1], *fresh, *fixed}
         section = lambda part, outputs: Section(f"{name}_{part}", graph, outputs, have, memory, kind)  # noqa: E731
         for place in (*levels[0], *levels[1], *fresh):
             memory.place(graph, place)
         self.prepare = Section(f"{name}_prepare", graph, fixed, levels[0], memory, kind)
-        ahead = [i for i in frontier(graph, [*iterated, *judged], by_root) if i in by_step]
+        ahead = [i for i in frontier(graph, [*iterated, *judged, *evaluated], by_root) if i in by_step]
         self.begin = section("begin", [*self.guess, *ahead])
         have |= {i for i in [*self.guess, *ahead] if graph.value(i) is None}
+        self.held = Kept(name, root, self.measured[:-1], watched, have, memory, kind) if directions else None
+        have |= {i for i in (watched if directions else []) if graph.value(i) is None}
         self.correct = section("correct", iterated)
         done = {i for i in iterated if graph.value(i) is None}
         self.measure, self.judge = (
@@ -87,8 +93,9 @@ class Solve:
             have |= passed | {o for o in stage if graph.value(o) is None}
 
     @property
-    def sections(self) -> list[Section]:
-        return [self.prepare, self.begin, self.correct, self.measure, self.judge, *self.stages]
+    def sections(self) -> list[Section | Kept]:
+        held = [self.held] if self.held else []
+        return [self.prepare, self.begin, *held, self.correct, self.measure, self.judge, *self.stages]
 
     @property
     def operations(self) -> int:
@@ -100,8 +107,7 @@ class Solve:
 
     def _node(self, function: Callable, *arguments: Sequence[int] | int) -> np.ndarray:
         """A function of `mechanics/newton.py`, of nodes."""
-        arrays = [np.array(a, dtype=object) for a in arguments]
-        return to_graph(self.graph, function, *arrays)[0]
+        return to_graph(self.graph, function, *map(_array, arguments))[0]
 
     def _size(self, nodes: list[int]) -> int:
         return reduce(self.graph.add, (self.graph.unary("abs", node) for node in nodes))
@@ -122,7 +128,18 @@ class Solve:
         self.measured = [graph.input((self.name, "measure", k), 1.0) for k in range(len(self.measures))]
         self.new = self._node(lambda c, w: squared_size(list(c), list(w)), root.correction, self.measured[:-1]).item()
         self.done = self._node(lambda a, b: finished(a, b, root.negligible), self.before, self.new).item()
-        return [self.new, self.done]
+        if root.directions is None:
+            return [self.new, self.done]
+        self.newton = graph.input((self.name, "newton"), 1.0)
+        self.rate, self.left = (graph.input((self.name, which), 0.0) for which in ("rate", "left"))
+        self.ahead = [n.item() for n in to_graph(graph, forecast, *map(_array, self._sizes()))]
+        kept = self._node(lambda a, b: settled(a, b, root.negligible), self.new, self.ahead[1]).item()
+        self.done = graph.select(self.newton, self.done, kept)
+        self.slow = self._node(hardly_shrunk, self.before, self.new).item()
+        return [self.new, self.done, self.slow, *self.ahead]
+
+    def _sizes(self) -> list[int]:
+        return [self.before, self.new, self.rate, self.left, self.newton]
 
     def _converged(self) -> int:
         """As in `Root`: the iteration ended well, at a root whose size its units are a measure for."""
@@ -145,12 +162,16 @@ class Solve:
         self.begin.call(code)
         copy_values(code, memory, graph, self.guess, z)
         code.do(f"store i64 {int(self.root.linear)}, ptr {count}")
+        if self.held:
+            self.held.begin(code)
         if not self.root.linear:
             code.store(number(float("nan")), "%memory", memory.place(graph, self.before))
             code.do(f"br label %{self.name}_iterate")
             code.lines.append(f"{self.name}_iterate:")
         for _ in range(self.root.corrections - 1):
             self._correct_once(code)
+        if self.held:
+            self.held.call(code, self.newton)
         self.correct.call(code)
         if not self.root.linear:
             first = code(f"icmp eq i64 {code(f'load i64, ptr {count}')}, 0")
@@ -164,6 +185,9 @@ class Solve:
         copy_values(code, memory, graph, [*self.moved, *self.kept], [*z, *self.kept.values()])
         if not self.root.linear:
             copy_values(code, memory, graph, [self.new], [self.before])
+            if self.held:
+                self.held.decide(code, self.slow)
+                copy_values(code, memory, graph, self.ahead, [self.rate, self.left])
             made = code(f"add i64 {code(f'load i64, ptr {count}')}, 1")
             code.do(f"store i64 {made}, ptr {count}")
             over = code(f"fcmp une double {load(code, memory, graph, self.ended)}, {number(0.0)}")
@@ -228,6 +252,10 @@ class Solve:
         code.do(f"br i1 {again}, label %{self.name}_iterate, label %{self.name}_found")
         code.lines.append(f"{self.name}_found:")
         self._finish(code)
+
+
+def _array(nodes: Sequence[int] | int) -> np.ndarray:
+    return np.array(nodes, dtype=object)
 
 
 def some(code: Code, truths: str) -> str:

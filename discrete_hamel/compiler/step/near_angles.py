@@ -39,7 +39,7 @@ def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
         return []  # one iteration, from wherever the guess is
     unknowns = [*root.unknowns, *(unknown for unknown, _ in root.formulas)]
     moving = _changing(graph, angles_in(graph, outputs), unknowns)
-    seen = _changing(graph, angles_in(graph, root.correction), root.unknowns)
+    seen = _changing(graph, angles_in(graph, root.needs()), root.unknowns)
     found: list[Angle] = []
     multiplied_out: dict[int, Polynomial | None] = {}
     fewer_unknowns = in_the_others(graph, root.formulas)

@@ -169,12 +169,14 @@ def eliminate(program: Program) -> str:
     places = [i for i in range(len(program.unknowns)) if i % width >= system.rank]
     seldom, often, unknowns = _levels(program)
     negligible = program.part[0].negligible
-    program.root = root = Root(graph, program.rows, unknowns, (seldom, often), places, negligible, program.cost)
+    known, kept = (seldom, often), program.cost is cycles
+    program.root = root = Root(graph, program.rows, unknowns, known, places, negligible, program.cost, kept)
     numbers = len(program.unknowns)
     coordinates = {program.state[i] for i in program.node_places()[0]}
     for i in {*range(numbers)} - {*root.places}:
         program.guess[i] = _size_of(graph, program.guess[i], coordinates)
     how = ", once: linear" if root.linear else ""
+    how += ", the Jacobian kept over a step" if root.directions else ""
     return f"{len(root.unknowns)} of {numbers} unknowns left, {root.operations} operations an iteration{how}"
 
 

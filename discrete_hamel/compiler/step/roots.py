@@ -1,21 +1,28 @@
 """The root of a residual in the graph: what Newton's iteration corrects by, with the solve unrolled."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from operator import or_
 
+import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import cycles, lower
+from discrete_hamel.compiler.graph.slopes import push
 from discrete_hamel.compiler.simplifying import sums
-from discrete_hamel.compiler.simplifying.fewer_unknowns import fewer_unknowns, linear
+from discrete_hamel.compiler.simplifying.fewer_unknowns import Formulas, fewer_unknowns, linear
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
-from discrete_hamel.mechanics.newton import NEGLIGIBLE
+from discrete_hamel.mechanics.newton import NEGLIGIBLE, noise, sane
 
 SHRUNK = 1e-6
 SMALL = 8  # unknowns, up to which sums as further ones do not pay
 MANY = 60  # sums an unknown, beyond which they are of a solve inside the residual, and eliminating them is its own work
 LARGE = 12  # unknowns, from which on the dense solve would only take longer to write down
+MOST_UNROLLED = 4000  # operations of a Jacobian and its elimination: from there on they are kept, in vector lanes
+CHAIN = 12  # sums an unknown, up to which they are those along a chain or a tree, and its elimination is sparse
+SHOWS = 100.0  # units of round-off, down to which a correction's size is not only noise
 Scalars = list[Array]
 Values = Mapping[int, Array]
 Cost = Callable[[Graph, list[int], list[int]], float]  # of outputs, from variables
@@ -38,26 +45,40 @@ class Root:
         places: Iterable[int] = (),
         negligible: float = NEGLIGIBLE,
         cost: Cost = cycles,
+        kept: bool = False,
     ) -> None:
         self.graph, self.levels, self.negligible, self.cost = graph, [*known, unknowns], negligible, cost
         self.unknowns, self.formulas, rows = unknowns, [], residual
+        self.directions: tuple[list[int], list[int]] | None = None
         if residual:
             fewer, remaining, formulas = fewer_unknowns(graph, residual, unknowns, places)
             surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
+        if residual and kept and unrolled(graph, fewer if surely else residual, unknowns) > MOST_UNROLLED:
+            if surely:
+                self.unknowns, rows = remaining, fewer
+                self._keep(formulas)
+            self.correction = [graph.input(("correction", k), 0.0) for k in range(len(self.unknowns))]
+            inputs = [graph.input(("direction", k), 1.0) for k in range(len(self.unknowns))]
+            self.directions = inputs, push(graph, rows, dict(zip(self.unknowns, inputs, strict=True)))
+        elif residual:
             shorter = self._correction(fewer, remaining)
             self.correction = shorter if surely else self._correction(residual, unknowns)
             if surely or remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
                 self.unknowns, self.correction, rows = remaining, shorter, fewer
-                right = regroup_products(graph, [f for _, f in formulas], self.levels)
-                self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
+                self._keep(formulas)
         else:  # the guess is the root
             self.correction = [graph.const(0.0)] * len(unknowns)
-        large = len(self.unknowns) > LARGE
-        self.linear = (sums.affine if large else linear)(graph, rows, self.unknowns)
+        self.rows = rows
+        large = len(self.unknowns) > LARGE or self.directions is not None
+        self.linear = self.directions is None and (sums.affine if large else linear)(graph, rows, self.unknowns)
         # Elsewhere than at the sample its order of pivots may lose digits, which a second correction gives back.
         self.corrections = 2 if self.linear and len(self.unknowns) > SMALL else 1
         self.places = [unknowns.index(v) for v in self.unknowns]
-        self.operations = graph.operations(self.correction)
+        self.operations = graph.operations(self.needs())
+
+    def _keep(self, formulas: Formulas) -> None:
+        right = regroup_products(self.graph, [f for _, f in formulas], self.levels)
+        self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
 
     def _correction(self, residual: list[int], unknowns: list[int]) -> list[int]:
         graph, candidates, many = self.graph, [], len(unknowns) > SMALL
@@ -74,8 +95,8 @@ class Root:
         return min(candidates, key=lambda outputs: self.cost(graph, outputs, unknowns))
 
     def needs(self) -> list[int]:
-        """What is evaluated on the way to the root and to the eliminated unknowns."""
-        return [*self.correction, *(f for _, f in self.formulas)]
+        """What an iteration evaluates."""
+        return self.correction if self.directions is None else [*self.rows, *self.directions[1]]
 
     def all_unknowns(self, known: Values, z: Scalars) -> dict[int, Array]:
         """The values of z and of the eliminated unknowns, by node."""
@@ -83,3 +104,42 @@ class Root:
         for unknown, formula in reversed(self.formulas):
             (values[unknown],) = lower(self.graph, [formula])(values)
         return values
+
+
+def unrolled(graph: Graph, rows: list[int], unknowns: list[int]) -> float:
+    """About how many operations Newton's correction would be, if it were written out: the Jacobian, and its solve.
+
+    None where sums along a chain make that a sparse one.
+    """
+    n = len(unknowns)
+    if n > SMALL and 0 < len(sums.variables(graph, rows, unknowns)) <= CHAIN * n:
+        return 0.0
+    support, entries = {u: 1 << k for k, u in enumerate(unknowns)}, 0
+    for index in graph.needed(rows):
+        if index not in support:
+            support[index] = of_operands = reduce(or_, (support[a] for a in graph.operands(index)), 0)
+            entries += of_operands.bit_count()
+    return 1.5 * entries + n**3 / 3
+
+
+def forecast(size: Array, new: Array, rate: Array, left: Array, newton: Array) -> tuple[Array, Array]:
+    """How corrections by a Jacobian that is kept shrink, and the next one by that: squares, in units of round-off.
+
+    Such a correction errs by the last one's share, rate = new / size, or less, again and again. What has come down to
+    round-off does not show it any more: the share is that of before, of what should be `left`. After Newton's
+    correction there is none yet.
+    """
+    shows = (rate == 0) | (new > SHOWS**2)
+    share = jnp.where(shows, new / size, rate)
+    ahead = share * jnp.where(shows, new, jnp.minimum(new, left))
+    return jnp.where(newton != 0, 0.0, share), jnp.where(newton != 0, 0.0, ahead)
+
+
+def settled(new: Array, ahead: Array, negligible: float) -> Array:
+    """Whether to stop after a correction by a Jacobian that was kept, with a next one of so squared a size `ahead`."""
+    return (new <= 1) | (ahead <= negligible**2) & (new < noise(negligible) ** 2) | ~sane(new)
+
+
+def hardly_shrunk(size: Array, new: Array) -> Array:
+    """Whether a correction has shrunk by less than four."""
+    return new > size / 16

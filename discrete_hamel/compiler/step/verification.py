@@ -52,17 +52,23 @@ QUICK: dict[str, int | bool] = {"xla_backend_optimization_level": 0, "xla_llvm_d
 
 def program(graph: Graph, outputs: Sequence[int], given: Iterable[int]) -> Callable[[Mapping[int, float]], np.ndarray]:
     """The outputs by NumPy, as a function of the values of some nodes."""
+    evaluate = _evaluation(graph, outputs, given)
+    return lambda values: np.array(evaluate(values), float)
+
+
+def _evaluation(graph: Graph, outputs: Sequence[int], given: Iterable[int]) -> Callable[[Mapping[int, Any]], list]:
+    """The same one by one: numbers, or arrays where the values are."""
     known = set(given)
     order = [i for i in graph.needed(outputs, given=known) if i not in known]
     fixed = {i: number for i in order if (number := graph.value(i)) is not None}
     steps = [(i, NUMBERS[graph.nodes[i][0]], graph.operands(i)) for i in order if i not in fixed]
 
-    def evaluate(values: Mapping[int, float]) -> np.ndarray:
+    def evaluate(values: Mapping[int, Any]) -> list:
         found = {**fixed, **values}
         with np.errstate(all="ignore"):
             for index, operation, operands in steps:
                 found[index] = operation(*[found[a] for a in operands])
-        return np.array([found[o] for o in outputs], float)
+        return [found[o] for o in outputs]
 
     return evaluate
 
@@ -76,7 +82,7 @@ def root_of(stepper: Stepper, known: Mapping[int, float]) -> np.ndarray | None:
     """z at which the graph's rows vanish, in the order of the scheme's unknowns; None where Newton's method fails."""
     graph, root = stepper.graph, stepper.root
     z = program(graph, [stepper.guess[i] for i in root.places], known)(known)
-    corrected = program(graph, root.correction, [*known, *root.unknowns])
+    corrected = correction_of(stepper, [*known])
     for _ in range(MAX_ITERATIONS):
         correction = corrected({**known, **dict(zip(root.unknowns, z.tolist(), strict=True))})
         z = z + correction
@@ -88,6 +94,26 @@ def root_of(stepper: Stepper, known: Mapping[int, float]) -> np.ndarray | None:
                 values[unknown] = float(program(graph, [formula], values)(values)[0])
             return np.array([values[u] for u in stepper.unknowns])
     return None
+
+
+def correction_of(stepper: Stepper, known: Iterable[int]) -> Callable[[Mapping[int, float]], np.ndarray]:
+    """Newton's correction from the values of what is known and of the unknowns."""
+    graph, root = stepper.graph, stepper.root
+    if root.directions is None:
+        return program(graph, root.correction, [*known, *root.unknowns])
+    inputs, along = root.directions
+    n = len(inputs)
+    units = dict(zip(inputs, np.eye(n), strict=True))
+    evaluate = _evaluation(graph, [*root.rows, *along], [*known, *root.unknowns, *inputs])
+
+    def correct(values: Mapping[int, float]) -> np.ndarray:
+        found = evaluate({**values, **units})
+        try:
+            return np.linalg.solve(np.stack([np.broadcast_to(a, n) for a in found[n:]]), -np.array(found[:n], float))
+        except np.linalg.LinAlgError:
+            return np.full(n, np.nan)
+
+    return correct
 
 
 def difference(
