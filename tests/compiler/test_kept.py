@@ -149,7 +149,7 @@ def test_what_is_forecast_is_never_less_than_what_shows(size, new, rate, left):
 
 
 def test_a_rule_that_ends_too_early_would_be_noticed(monkeypatch):
-    monkeypatch.setattr("discrete_hamel.compiler.native.solve.settled", lambda new, ahead, negligible: new < 1e20)
+    monkeypatch.setattr("discrete_hamel.compiler.native.solve.may_stop", lambda new, ahead, negligible: new < 1e20)
     (_, whole, good, saved), at = run_of(stiff(1, 5), np.ones(5), np.ones(5), 0.05, 5)
     theirs = loop.plain_chunk(*at, 5, 1)[3]
     assert not good or np.abs(saved[0] - theirs[0]).max() > 1e-13 * np.abs(theirs[0]).max()

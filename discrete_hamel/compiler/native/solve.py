@@ -12,7 +12,7 @@ from discrete_hamel.compiler.native.kept import Kept
 from discrete_hamel.compiler.native.sections import Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.near_angles import Angle, turn
-from discrete_hamel.compiler.step.roots import SHRUNK, Root, forecast, hardly_shrunk, settled
+from discrete_hamel.compiler.step.roots import SHRUNK, Root, forecast, hardly_shrunk, may_stop
 from discrete_hamel.compiler.step.rounding import allowed
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, finished, sane, squared_size, units
 
@@ -133,7 +133,7 @@ class Solve:
         self.newton = graph.input((self.name, "newton"), 1.0)
         self.rate, self.left = (graph.input((self.name, which), 0.0) for which in ("rate", "left"))
         self.ahead = [n.item() for n in to_graph(graph, forecast, *map(_array, self._sizes()))]
-        kept = self._node(lambda a, b: settled(a, b, root.negligible), self.new, self.ahead[1]).item()
+        kept = self._node(lambda a, b: may_stop(a, b, root.negligible), self.new, self.ahead[1]).item()
         self.done = graph.select(self.newton, self.done, kept)
         self.slow = self._node(hardly_shrunk, self.before, self.new).item()
         return [self.new, self.done, self.slow, *self.ahead]
