@@ -6,7 +6,7 @@ picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do t
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache
 from typing import Any, ClassVar, Unpack
 
 import jax
@@ -264,11 +264,11 @@ class FromConstraints(_GivenInVelocities):
             k = jax.eval_shape(self.one_forms, q).shape[0]
             choice = by_names(self.free, k, len(q), self.description.coordinates)
             return self.replace(choice=choice, weights=_weights(jax.lax.stop_gradient(_inertias(self, q))))
-        forms = np.asarray(_one_forms(self, probes(np.asarray(q))))
+        forms = np.asarray(_by_numbers(_one_forms)(self, probes(np.asarray(q))))
         shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
             raise InputError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
-        b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_slip(self, q))
+        b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_by_numbers(FromConstraints.slip)(self, q))
         if b.shape != shape[:1]:
             raise InputError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
         if self.free is None:
@@ -276,7 +276,7 @@ class FromConstraints(_GivenInVelocities):
         else:
             asked = np.asarray(self._free_rows(q)) if callable(self.free) else self.free
             choice = by_rows(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
-        return self.replace(choice=choice, weights=_weights(_inertias_here(self, q)))
+        return self.replace(choice=choice, weights=_weights(jnp.asarray(_by_numbers(_inertias)(self, q))))
 
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
@@ -300,13 +300,14 @@ class FromConstraints(_GivenInVelocities):
         return self.choice.margin(self._rows(q))
 
 
-ONCE: dict[str, bool | int] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+@cache
+def _by_numbers(function: Callable) -> Callable:
+    """The function by NumPy, as it is asked seldom: XLA would take a second to compile L and A of a bicycle."""
+    from discrete_hamel.compiler.reading.interpreter import interpret
+
+    return interpret(function)
 
 
-_slip = jax.jit(FromConstraints.slip)
-
-
-@partial(jax.jit, compiler_options=ONCE)
 def _one_forms(system: FromConstraints, q: Array) -> Array:
     return jax.vmap(system.one_forms)(q)
 
@@ -321,9 +322,6 @@ def _inertias(system: FromConstraints, q: Array) -> Array:
         return jax.jvp(slope, (jnp.zeros_like(q),), (line,))[1]
 
     return jax.vmap(along)(jnp.eye(len(q)))
-
-
-_inertias_here = jax.jit(_inertias, compiler_options=ONCE)
 
 
 def _weights(inertias: Array) -> Array:

@@ -10,7 +10,6 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.mechanics.constructors import ONCE
 
 if TYPE_CHECKING:
     from discrete_hamel.systems.mechanisms.rolling import RollingMechanism
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 CLOSED = 1e-11  # m: gaps that are none
 NEGLIGIBLE = 1e-7  # share of the steepest slope
 HELD = 1e-9  # share of the rates given by which they may be missed
+ONCE: dict[str, bool | int] = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
 def initial(

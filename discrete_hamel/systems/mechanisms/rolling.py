@@ -11,10 +11,10 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.mechanics.adapted_frames import Graph
-from discrete_hamel.mechanics.constructors import ONCE, FromConstraints
+from discrete_hamel.mechanics.constructors import FromConstraints
 from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems.mechanisms.contacts import Contact
-from discrete_hamel.systems.mechanisms.placing import together
+from discrete_hamel.systems.mechanisms.placing import ONCE, together
 from discrete_hamel.systems.mechanisms.rotations import Motion
 from discrete_hamel.systems.mechanisms.tree import Mechanism
 
