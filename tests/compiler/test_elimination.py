@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from discrete_hamel.compiler.graph.elimination import factors, solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.lowering import lower
-from discrete_hamel.compiler.simplifying.fewer_unknowns import fewer_unknowns, positive
+from discrete_hamel.compiler.simplifying.fewer_unknowns import fewer_unknowns, higher_powers, positive
 
 
 def entries(graph, matrix):
@@ -127,3 +127,24 @@ def test_linear_rows_become_formulas():
     numbers = [float(r) for r in lower(g, rows)(known)]
     assert numbers[1:] == pytest.approx([0.0, 0.0], abs=1e-15)
     assert float(lower(g, left)(known)[0]) == pytest.approx(numbers[0], rel=1e-14)
+
+
+def test_rows_of_first_degree_are_told_without_a_slope():
+    g = Graph()
+    x, y, a = (g.input(name, value) for name, value in (("x", 2.0), ("y", 3.0), ("a", 5.0)))
+    sine, square = g.unary("sin", x), g.mul(x, x)
+    rows = [
+        g.add(g.mul(a, x), y), g.mul(x, y), g.div(x, y), g.add(sine, y), g.sub(g.mul(a, square), y),
+        g.neg(g.mul(g.unary("cos", a), x)), g.sub(g.add(x, y), sine),
+    ]  # fmt: skip
+    assert higher_powers(g, rows, [x, y]) == [0b00, 0b00, 0b10, 0b01, 0b01, 0b00, 0b01]
+
+
+def test_long_rows_give_the_same_formulas(monkeypatch):
+    g = Graph()
+    x, y, a = (g.input(name, value) for name, value in (("x", 2.0), ("y", 3.0), ("a", 5.0)))
+    rows = [g.sub(g.mul(g.unary("sin", y), a), x), g.add(g.mul(y, y), x)]
+    expected = fewer_unknowns(g, rows, [x, y], (0, 1))
+    assert expected[1] == [y]
+    monkeypatch.setattr("discrete_hamel.compiler.simplifying.fewer_unknowns.LONG", 0)
+    assert fewer_unknowns(g, rows, [x, y], (0, 1)) == expected

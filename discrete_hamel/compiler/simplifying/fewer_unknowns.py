@@ -6,11 +6,14 @@ that no accuracy can be lost wherever a run leads.
 """
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.operations import FLAT
 
 TERMS = 40  # of a polynomial, beyond which it is not looked at
+LONG = 10_000  # operations of rows, beyond which a slope is sought only where a row is of first degree as it is written
 
 Polynomial = dict[tuple[int, ...], float]  # sorted factors -> coefficient
 Formulas = list[tuple[int, int]]  # unknown and the expression it equals, which may use the unknowns that come later
@@ -23,6 +26,9 @@ def fewer_unknowns(
     formulas, open_places = [], list(places)
     gone: list[int] = []
     known: dict[int, int] = {}
+    if graph.operations(residual) > LONG:
+        powers = higher_powers(graph, residual, unknowns)
+        open_places = [i for i in open_places if not powers[i] >> i & 1]
     for numbers_only in (True, False):
         for i in [i for i in open_places if i not in gone]:
             (row,) = graph.substitute([residual[i]], known)
@@ -36,6 +42,25 @@ def fewer_unknowns(
             known = _with(graph, known, unknowns[i], formula)
     kept = [i for i in range(len(residual)) if i not in gone]
     return graph.substitute([residual[i] for i in kept], known), [unknowns[i] for i in kept], formulas
+
+
+def higher_powers(graph: Graph, rows: list[int], unknowns: list[int]) -> list[int]:
+    """Of each row the unknowns in which it is not of first degree as it is written, a bit each.
+
+    What cancels is not seen: a slope would show it, and take as long for each row as this for all.
+    """
+    depends, higher = {u: 1 << k for k, u in enumerate(unknowns)}, dict.fromkeys(unknowns, 0)
+    for index in graph.needed(rows):
+        if index in higher:
+            continue
+        name, parts = graph.nodes[index][0], [depends[a] for a in graph.operands(index)]
+        depends[index] = found = reduce(or_, parts, 0)
+        if name in ("add", "sub", "neg"):
+            found = 0
+        elif name in ("mul", "div"):
+            found = parts[0] & parts[1] if name == "mul" else parts[1]
+        higher[index] = reduce(or_, (higher[a] for a in graph.operands(index)), found)
+    return [higher[row] for row in rows]
 
 
 def in_the_others(graph: Graph, formulas: Formulas) -> dict[int, int]:
