@@ -268,7 +268,7 @@ class FromConstraints(_GivenInVelocities):
         shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
             raise InputError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
-        b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_by_numbers(FromConstraints.slip)(self, q))
+        b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_by_numbers(type(self).slip)(self, q))
         if b.shape != shape[:1]:
             raise InputError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
         if self.free is None:
