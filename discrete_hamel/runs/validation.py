@@ -156,7 +156,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
             ) from None
         facts = {name: np.asarray(value) for name, value in found.items()}
     refuse_off_manifold(system, q, float(facts.pop("off")))
-    place = f"q = {np.array2string(np.asarray(q), threshold=DENSE, separator=', ')}"
+    place = f"q = {np.array2string(np.asarray(q), 10**6, threshold=DENSE, separator=', ')}"
     if "frame(q)" in facts:
         _independent(system, facts["frame(q)"], q)
     refuse_not_finite(facts, place)

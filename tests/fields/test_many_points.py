@@ -142,7 +142,9 @@ def test_velocities_that_are_no_motion_of_the_field_are_refused():
     v = np.array(field.velocity(jnp.asarray(start["q"]), jnp.asarray(start["xi"])))
     v[5997] += 0.1
     by = 0.1 * np.cos(2) * np.sin(2)
-    with pytest.raises(ValueError, match=rf"misses the velocity of q\[5998\] by {by:.3g} \(v is of size 1\)"):
+    with pytest.raises(
+        ValueError, match=rf"misses row 5998, the velocity of q\[5998\], by {by:.3g} \(v is of size 1\)"
+    ):
         dh.simulate(field, start["q"], v=v, h=1e-4, steps=1, scheme=NeighbourHamel())
 
 
@@ -167,7 +169,7 @@ def test_a_map_without_its_inverse_is_asked_for_it():
 def test_its_refusals_are_as_short():
     string = String(points=POINTS)
     start = string.sample()
-    with pytest.raises(ValueError, match="the Lagrangian is inf at the initial data") as refused:
+    with pytest.raises(ValueError, match="the Lagrangian is not finite at the initial data.*: inf") as refused:
         dh.simulate(string, q=start["q"], xi=1e200 * start["xi"], h=1e-5, steps=1, scheme=TridiagonalTension())
     assert len(str(refused.value)) < 400
     with pytest.raises(dh.NewtonFailed, match="a residual of norm") as failed:
