@@ -1,5 +1,7 @@
 """The audit: each line's standing, and that a broken trajectory is called broken."""
 
+import sys
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -94,7 +96,15 @@ def test_print_and_plot():
     assert len(text.splitlines()) == 2 + len(found.lines)
     for word in ("theorem, holds", "observed", "constraint", "Newton", "drift a unit time"):
         assert word in text
-    assert len(found.plot().axes) == 1
+    (axes,) = found.plot().axes
+    assert axes.title.get_fontname() == "STIXGeneral"  # drawn in the house style
+
+
+def test_without_matplotlib_a_plot_says_how_to_have_it(monkeypatch):
+    for name in ("matplotlib", "matplotlib.pyplot", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r'pip install "discrete_hamel\[plots\]"'):
+        dh.audit(DISK).plot()
 
 
 def test_failed_steps_show():

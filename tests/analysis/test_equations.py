@@ -1,6 +1,7 @@
 """dh.equations: the papers' equations as they print them (corrected), and the numbers of the traced functions."""
 
 import dataclasses
+import sys
 
 import jax.numpy as jnp
 import numpy as np
@@ -25,6 +26,12 @@ def is_printed_as(found: "sp.Expr", text: str) -> None:
 
 
 SLEIGH = {"inertia": "J", "mass": "m", "offset": "a", "p_omega": "p1", "p_v1": "p2"}
+
+
+def test_without_sympy_it_says_how_to_have_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    with pytest.raises(ImportError, match=r'pip install "discrete_hamel\[sympy\]"'):
+        dh.equations(dh.systems.ChaplyginSleigh())
 
 
 def test_the_sleigh():

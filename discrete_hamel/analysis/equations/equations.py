@@ -129,6 +129,10 @@ def equations(system: System, q: Coordinates | None = None, *, names: Mapping[st
     >>> found.momentum_equations["p1"], found.momentum_equations["p2"]                          # [QS] (6.1)
     (-a*p1*p2/(J + a**2*m), a*m*p1**2/(J + a**2*m)**2)
     """
+    try:
+        import sympy  # noqa: F401
+    except ImportError:
+        raise ImportError('dh.equations needs SymPy: pip install "discrete_hamel[sympy]".') from None
     reader = _Reader(system, q, dict(names or {}))
     return reader.equations()
 

@@ -159,22 +159,23 @@ class Reduced(Pytree):
 
     def plot(self, energy: float | None = None, *, ax: "Axes | None" = None) -> "FigureBase":
         """A figure of U_c over the range of r; with an energy its level, and where the motion turns (matplotlib)."""
-        from matplotlib.figure import Figure
+        from discrete_hamel.drawing.plots.look import blank, style
 
-        figure = ax.figure if ax is not None else Figure(figsize=(5, 4), layout="constrained")
-        axes = figure.subplots() if ax is None else ax
-        low, high = (float(end) for end in self.constants.between)
-        r = np.linspace(low, high, GRID // 4 + 1)
-        potential = _potentials(self, r)
-        axes.plot(r, potential, label="amended potential")
-        if energy is not None:
-            ends = self.turning_points(energy)
-            axes.axhline(energy, linewidth=0.8, color="black", label="energy")
-            axes.plot(ends, np.full(len(ends), energy), "o", label="turning points")
-            reach = 2.0 * (float(energy) - float(np.min(potential)))
-            axes.set_ylim(float(np.min(potential)) - 0.1 * reach, float(np.min(potential)) + max(reach, 1e-300))
-        axes.set(xlabel="shape variable r", ylabel="energy")
-        axes.legend(fontsize="small")
+        with style():
+            figure = ax.figure if ax is not None else blank(5, 4)
+            axes = figure.subplots() if ax is None else ax
+            low, high = (float(end) for end in self.constants.between)
+            r = np.linspace(low, high, GRID // 4 + 1)
+            potential = _potentials(self, r)
+            axes.plot(r, potential, label="amended potential")
+            if energy is not None:
+                ends = self.turning_points(energy)
+                axes.axhline(energy, linewidth=0.8, color="black", label="energy")
+                axes.plot(ends, np.full(len(ends), energy), "o", label="turning points")
+                reach = 2.0 * (float(energy) - float(np.min(potential)))
+                axes.set_ylim(float(np.min(potential)) - 0.1 * reach, float(np.min(potential)) + max(reach, 1e-300))
+            axes.set(xlabel="shape variable r", ylabel="energy")
+            axes.legend(fontsize="small")
         return figure
 
 

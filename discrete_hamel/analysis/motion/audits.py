@@ -90,18 +90,19 @@ class Audit:
 
     def plot(self) -> "Figure":
         """A figure: each invariant's deviation against time, one panel a standing (needs matplotlib)."""
-        from matplotlib.figure import Figure
+        from discrete_hamel.drawing.plots.look import blank, style
 
-        standings = [s for s in Standing if any(self[what].standing is s for what in self.deviations)]
-        figure = Figure(figsize=(5 * max(len(standings), 1), 4), layout="constrained")
-        for axes, standing in zip(
-            figure.subplots(1, max(len(standings), 1), squeeze=False)[0], standings, strict=False
-        ):
-            for what, off in self.deviations.items():
-                if self[what].standing is standing:
-                    axes.semilogy(self.t[1:], np.maximum(np.abs(off[1:]), 1e-18), label=what)
-            axes.set(title=standing.value, xlabel="t", ylabel="|deviation|")
-            axes.legend(fontsize="small")
+        with style():
+            standings = [s for s in Standing if any(self[what].standing is s for what in self.deviations)]
+            figure = blank(5 * max(len(standings), 1), 4)
+            for axes, standing in zip(
+                figure.subplots(1, max(len(standings), 1), squeeze=False)[0], standings, strict=False
+            ):
+                for what, off in self.deviations.items():
+                    if self[what].standing is standing:
+                        axes.semilogy(self.t[1:], np.maximum(np.abs(off[1:]), 1e-18), label=what)
+                axes.set(title=standing.value, xlabel="t", ylabel="|deviation|")
+                axes.legend(fontsize="small")
         return figure
 
 

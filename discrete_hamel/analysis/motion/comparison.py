@@ -98,17 +98,18 @@ class Comparison:
 
     def plot(self) -> "Figure":
         """A figure of the trajectory errors and the energy errors against time (needs matplotlib)."""
-        from matplotlib.figure import Figure
+        from discrete_hamel.drawing.plots.look import blank, style
 
-        figure = Figure(figsize=(10, 4), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        for row in self.rows:
-            if row.t is not None and row.errors is not None and row.energies is not None:
-                left.semilogy(row.t[1:], row.errors[1:], label=f"{row.scheme}, h = {row.h:.3g}")
-                right.semilogy(row.t[1:], np.maximum(np.abs(row.energies - row.energies[0])[1:], 1e-17))
-        left.set(title="distance from the reference", xlabel="t")
-        right.set(title="|energy - initial energy|", xlabel="t")
-        left.legend(fontsize="small")
+        with style():
+            figure = blank(10, 4)
+            left, right = figure.subplots(1, 2)
+            for row in self.rows:
+                if row.t is not None and row.errors is not None and row.energies is not None:
+                    left.semilogy(row.t[1:], row.errors[1:], label=f"{row.scheme}, h = {row.h:.3g}")
+                    right.semilogy(row.t[1:], np.maximum(np.abs(row.energies - row.energies[0])[1:], 1e-17))
+            left.set(title="distance from the reference", xlabel="t")
+            right.set(title="|energy - initial energy|", xlabel="t")
+            left.legend(fontsize="small")
         return figure
 
 

@@ -100,6 +100,14 @@ def writable(path: PathLike) -> None:
         raise InputError(f"there is no folder {path.absolute().parent} to write {path.name} in.")
 
 
+def blank(width: float, height: float) -> "Figure":
+    """An empty figure, in inches, that pyplot does not keep."""
+    pyplot()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
 def axes(ax: "Axes | None") -> "Axes":
     """The axes given, or new ones."""
     return pyplot().subplots()[1] if ax is None else ax

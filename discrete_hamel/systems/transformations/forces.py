@@ -33,7 +33,7 @@ def forced(system: System, force: Callable, *, params: PyTree = None) -> System:
     >>> round(float(traj.xi[-1, 1]), 12), round(float(dh.work(traj).forces[-1]), 12)    # m v = f t, W = m v^2 / 2
     (1.0, 0.5)
     """
-    return Forced(system, _call, force, params)
+    return Forced(system, _call, _need_function(force, "force(q, xi)"), params)
 
 
 def damped(system: System, dissipation: Callable, *, params: PyTree = None) -> System:
@@ -46,7 +46,7 @@ def damped(system: System, dissipation: Callable, *, params: PyTree = None) -> S
     >>> bool(dh.power(dragged, [0.0, 0, 0], [1.0, 2.0]).forces == -0.3 * (1 + 4))
     True
     """
-    return Forced(system, _rayleigh, dissipation, params)
+    return Forced(system, _rayleigh, _need_function(dissipation, "dissipation(q, xi)"), params)
 
 
 def magnetic(system: System, form: Callable, *, params: PyTree = None) -> System:
@@ -63,7 +63,7 @@ def magnetic(system: System, form: Callable, *, params: PyTree = None) -> System
     >>> round(float(abs(traj.q).max()), 3)     # a circle of radius v / B
     1.0
     """
-    return Forced(system, _gyroscopic, form, params)
+    return Forced(system, _gyroscopic, _need_function(form, "form(q)"), params)
 
 
 def controlled(system: System, u: Callable, *, params: PyTree = None) -> System:
@@ -79,6 +79,7 @@ def controlled(system: System, u: Callable, *, params: PyTree = None) -> System:
     >>> run.q.shape
     (11, 4)
     """
+    _need_function(u, "u(t, q, xi)")
     if system.clock is None:
         return Forced(timed(system), _input_beside_time, u, params)
     return Forced(system, _input, u, params)
@@ -123,6 +124,14 @@ def _input(function: Callable, system: System, q: Array, xi: Array) -> Array:
 def _input_beside_time(function: Callable, _: System, q: Array, xi: Array) -> Array:
     force = _need_size(function(q[-1], q[:-1], xi[:-1]), len(xi) - 1, "u(t, q, xi)")
     return jnp.concatenate([force, jnp.zeros(1, force.dtype)])
+
+
+def _need_function(function: Callable, name: str) -> Callable:
+    if not callable(function):
+        raise InputError(
+            f"{name} must be a function of JAX's numbers; got {function!r}. Its parameters go into params=."
+        )
+    return function
 
 
 def _need_size(force: Array, n: int, name: str) -> Array:

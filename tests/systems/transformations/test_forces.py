@@ -158,3 +158,18 @@ def test_inputs_see_the_clock_of_the_system():
 def test_forces_of_the_wrong_length_get_a_sentence(system, sentence):
     with pytest.raises(ValueError, match=sentence):
         dh.simulate(system, *START, h=0.1, steps=1)
+
+
+@pytest.mark.parametrize(
+    ("put_on", "name"),
+    [
+        (dh.forced, "force(q, xi)"),
+        (dh.damped, "dissipation(q, xi)"),
+        (dh.magnetic, "form(q)"),
+        (dh.controlled, "u(t, q, xi)"),
+    ],
+)
+def test_a_number_in_the_place_of_a_function_gets_a_sentence(put_on, name):
+    with pytest.raises(dh.InputError) as refused:
+        put_on(SLEIGH, 0.3)
+    assert str(refused.value).startswith(f"{name} must be a function of JAX's numbers; got 0.3.")
