@@ -131,10 +131,16 @@ POTENTIALS = {
     "arctan2": lambda q: jnp.arctan2(q[1], 2 + q[0]) + q @ q,
     "clip": lambda q: jnp.sum(jnp.clip(q, -0.5, 0.5) ** 2),
     "cumsum": lambda q: jnp.sum(jnp.cumsum(q) ** 2),
+    "sort": lambda q: jnp.sum(jnp.sort(q) * jnp.array([1.0, 2.0, 3.0]) * q),
+    "eigenvalues": lambda q: jnp.sum(jnp.linalg.eigvalsh(jnp.outer(q, q) + jnp.diag(jnp.arange(3.0)))),
 }
 BEYOND = {
-    "sort": (lambda q: jnp.sum(jnp.sort(q) * jnp.array([1.0, 2.0, 3.0]) * q), "sort"),
-    "eigenvalues": (lambda q: jnp.sum(jnp.linalg.eigvalsh(jnp.outer(q, q) + jnp.diag(jnp.arange(3.0)))), "eigh"),
+    "a special function": (lambda q: jnp.sum(jax.scipy.special.erf(q) * q), "erf"),
+    "complex numbers": (lambda q: jnp.sum(jnp.abs(jnp.fft.fft(q)) ** 2), "complex128"),
+    "eigenvalues of many rows": (
+        lambda q: jnp.sum(jnp.linalg.eigvalsh(jnp.diag(jnp.arange(9.0)) + q[0] ** 2)),
+        "more than 8 rows",
+    ),
 }
 DATA = {"q": (0.3, -0.2, 0.4), "xi": (-1.0, 0.5, 0.2), "h": 0.1, "steps": 10}
 
