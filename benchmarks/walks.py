@@ -85,6 +85,8 @@ def visited(walk: Callable[[], object]) -> list[Visit]:
     for module in pkgutil.walk_packages([str(PACKAGE)], "discrete_hamel."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    for name in dh.__all__:  # what is public is looked up once a process, too
+        getattr(dh, name)
     seen: dict[str, Visit] = {}
     root = f"{PACKAGE}/"
 

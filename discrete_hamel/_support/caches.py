@@ -60,7 +60,8 @@ def garbage_kept() -> Iterator[None]:
     try:
         yield
     finally:
-        (gc.enable if searching else gc.disable)()
+        if searching:  # not disabled else: another thread may have begun in between, and ends later
+            gc.enable()
 
 
 def clear_caches() -> None:

@@ -1,11 +1,13 @@
 """What is built and compiled is bounded, can be freed, and is made again when it is needed."""
 
+import gc
+
 import numpy as np
 import pytest
 
 import discrete_hamel as dh
 from discrete_hamel._support import caches
-from discrete_hamel._support.caches import Cache, StartReason, make_room
+from discrete_hamel._support.caches import Cache, StartReason, garbage_kept, make_room
 from discrete_hamel.compiler import paths as choice
 
 on_linux = pytest.mark.skipif(not caches.MAPPINGS.exists(), reason="counts the memory mappings of Linux")
@@ -51,3 +53,21 @@ def test_the_oldest_is_forgotten_and_a_reason_of_the_start_is_not_kept():
     assert list(cache) == [2, 3]
     assert cache.fetch(4, lambda: StartReason("singular there")) == "singular there"
     assert list(cache) == [2, 3]
+
+
+def test_garbage_is_searched_again_whichever_thread_ends_last():
+    assert gc.isenabled()
+    first, second = garbage_kept(), garbage_kept()
+    first.__enter__()
+    second.__enter__()
+    assert not gc.isenabled()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with garbage_kept():
+            pass
+        assert not gc.isenabled()  # who has turned it off finds it so
+    finally:
+        gc.enable()
