@@ -101,7 +101,7 @@ def call(function: Callable, params: object, *arguments: object) -> Any:
             ) from None
         raise
     if value is None:
-        raise InputError(f"{getattr(function, '__name__', function)} returns None: is its return missing?")
+        raise InputError(f"{getattr(function, '__name__', function)} returns None: is its return missing? Add one.")
     return value
 
 
