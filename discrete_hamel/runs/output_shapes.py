@@ -90,8 +90,8 @@ DENSE = 200  # coordinates up to which dense matrices are formed for the sake of
 
 
 def refuse_not_finite(found: dict[str, np.ndarray], place: str) -> None:
-    """A sentence with the first that is not finite."""
-    for name, value in sorted(found.items(), key=lambda item: (item[0] != "frame(q)", item[1].ndim)):  # what tells most
+    """A sentence with the first that is not finite: of frame or velocity, which tell most, then of single numbers."""
+    for name, value in sorted(found.items(), key=lambda x: (x[0] not in ("frame(q)", "velocity(q, z)"), x[1].ndim)):
         if not np.all(np.isfinite(value)):
             which = f"component {np.flatnonzero(~np.isfinite(value))[0]} of " if value.size > DENSE else ""
             raise InputError(

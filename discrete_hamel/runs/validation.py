@@ -287,7 +287,7 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
     elif of_v and m + worst >= len(system.velocities):
         name = f"the component of v along u_{m + worst + 1}"
     of_xi = f"Give the {m} free components of xi only, or correct the velocity"
-    cure = "Correct v, or take q, xi = dh.project(system, q, v=v)" if of_v else of_xi
+    cure = "Correct v, or start from what dh.project(system, q, v=v) gives" if of_v else of_xi
     raise InputError(
         f"the initial velocity is off the constraint: row {row} demands {name} = {slip[worst]:.6g} and it is "
         f"{xi[m + worst]:.6g}, off by {off[worst]:.3g}. {cure}."
