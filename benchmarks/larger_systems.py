@@ -2,8 +2,7 @@
 
 CPU seconds of the first dh.simulate of a new process, ten steps of 0.01, with no object code on disk (cold) and with it
 (warm); microseconds of CPU a step, the difference of 3000 steps and 1000, best of the rounds; the largest error of a
-coordinate after 10 s beside `dh.reference`, for cars; the process's memory. Snakes of 20 and 50 links from constraints
-take the plain path.
+coordinate after 10 s beside `dh.reference`, for cars; the process's memory. Plain paths are drawn in black.
 """
 
 import json
