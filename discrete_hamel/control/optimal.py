@@ -126,7 +126,7 @@ def optimal_path(system: System, q: Coordinates, *, u: ArrayLike, h: Scalar, goa
     """
     u, h = _inputs(u), checks.step_size(h)
     q = checks.vector("q", q)
-    system = checks.canonical(system).at(q)
+    system = checks.canonical(system).at(q, checks.by_numpy)
     n, m = shapes(system, q)
     if u.shape[1] != m:
         raise InputError(f"u has {u.shape[1]} columns and the system {m} free velocities; give one a column.")

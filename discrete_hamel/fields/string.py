@@ -214,7 +214,7 @@ class String(Line, System):
         centre, total = (self.masses() @ z for z in (self.places(q), self.point_velocities(q, xi)))
         return self.angular_momentum(q, xi) - (jnp.conj(centre) * total).imag / jnp.sum(self.masses())
 
-    def at(self, q: Array) -> "String":
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> "String":
         """Itself; refused where both ends are held and nothing says how the first and the last link turn."""
         if not self.hung or isinstance(q, jax.core.Tracer) or len(q) < 2 * self.points:
             return self

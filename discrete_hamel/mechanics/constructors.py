@@ -6,7 +6,6 @@ picks t', with b = 1. See also `prescribe`, `timed` and `controlled`, which do t
 """
 
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any, ClassVar, Unpack
 
 import jax
@@ -249,7 +248,7 @@ class FromConstraints(_GivenInVelocities):
             return self.description.velocities
         return tuple(f"{named[i]}'" for i in choice.free)
 
-    def at(self, q: Array) -> System:
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> System:
         if self.choice is not None:
             return self
         q = jnp.asarray(q, float)
@@ -264,11 +263,11 @@ class FromConstraints(_GivenInVelocities):
             k = jax.eval_shape(self.one_forms, q).shape[0]
             choice = by_names(self.free, k, len(q), self.description.coordinates)
             return self.replace(choice=choice, weights=_weights(jax.lax.stop_gradient(_inertias(self, q))))
-        forms = np.asarray(_by_numbers(_one_forms)(self, probes(np.asarray(q))))
+        forms = np.asarray(by(_one_forms)(self, probes(np.asarray(q))))
         shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
             raise InputError(f"A(q) must be k x {len(q)}, one row a constraint, for q of length {len(q)}; got {shape}")
-        b = np.zeros(shape[0]) if self.b_of is None else np.asarray(_by_numbers(type(self).slip)(self, q))
+        b = np.zeros(shape[0]) if self.b_of is None else np.asarray(by(type(self).slip)(self, q))
         if b.shape != shape[:1]:
             raise InputError(f"b(q) must have shape ({shape[0]},), one number a row of A(q); got {b.shape}.")
         if self.free is None:
@@ -276,7 +275,7 @@ class FromConstraints(_GivenInVelocities):
         else:
             asked = np.asarray(self._free_rows(q)) if callable(self.free) else self.free
             choice = by_rows(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
-        return self.replace(choice=choice, weights=_weights(jnp.asarray(_by_numbers(_inertias)(self, q))))
+        return self.replace(choice=choice, weights=_weights(jnp.asarray(by(_inertias)(self, q))))
 
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
@@ -298,14 +297,6 @@ class FromConstraints(_GivenInVelocities):
 
     def frame_margin(self, q: Array) -> Array:
         return self.choice.margin(self._rows(q))
-
-
-@cache
-def _by_numbers(function: Callable) -> Callable:
-    """The function by NumPy, as it is asked seldom: XLA would take a second to compile L and A of a bicycle."""
-    from discrete_hamel.compiler.reading.interpreter import interpret
-
-    return interpret(function)
 
 
 def _one_forms(system: FromConstraints, q: Array) -> Array:

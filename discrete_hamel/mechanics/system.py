@@ -204,8 +204,9 @@ class System(Pytree):
         """Whether `holonomic` says what some of the coordinates satisfy."""
         return type(self).holonomic is not System.holonomic
 
-    def at(self, q: Array) -> "System":
-        """The system ready for a run that starts at q; itself, unless its frame is yet to be chosen."""
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> "System":
+        """The system ready for a run that starts at q; itself, unless its frame is yet to be chosen, by numbers: `by`
+        makes of a function one that gives them. Runs hand down an interpreter, for XLA would compile for a second."""
         return self
 
     def frame_margin(self, q: Array) -> Array:
@@ -265,6 +266,6 @@ class Wrapper(System):
     def frame_is_a_map(self) -> bool:
         return type(self).velocity is not System.velocity and self._inner.frame_is_a_map
 
-    def at(self, q: Array) -> System:
-        ready = self._inner.at(q)
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> System:
+        ready = self._inner.at(q, by)
         return self if ready is self._inner else self.replace(system=ready)

@@ -1,6 +1,7 @@
 """What is asked of a run before anything is traced: each refusal says what, where, how far off, and what to do."""
 
 import math
+from functools import cache
 from typing import Any, SupportsIndex
 
 import jax
@@ -24,6 +25,7 @@ from discrete_hamel.runs.output_shapes import DENSE, nonlinear_shapes, refuse_no
 from discrete_hamel.runs.refusals import ON_CONSTRAINT
 
 _shapes = Cache(most=500)  # by what they follow from
+by_numpy = cache(interpret)  # what choices of frames are made by, one interpreter a function
 
 
 def traced(*things: PyTree) -> bool:
@@ -126,7 +128,7 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
         z, velocity = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
         return _nonlinear_data(system, q, z, velocity, concrete)
     with explained(f"{type(system).__name__} at the initial q"):
-        system = system.at(q)
+        system = system.at(q, by_numpy)
     leaves, structure = jax.tree.flatten((system, q))
     key = structure, *((np.shape(a), a.dtype if isinstance(a, Array) else jnp.result_type(a)) for a in leaves)
     n, m = _shapes.fetch(key, lambda: shapes(system, q))
@@ -174,7 +176,7 @@ def _nonlinear_data(system: System, q: Array, z: Any, v: Array | None, concrete:
     """The same of a system with velocities psi(q, z): itself at q, q, and z, checked; from z or from v = qdot."""
     if v is not None:
         _refuse_length(v, q)
-    system = system.at(q)
+    system = system.at(q, by_numpy)
     known = None if v is None or not concrete else system.z_of(q, v)  # type: ignore[attr-defined]
     if known is not None:
         system.check_state(q, known)  # before anything is made of what it refuses

@@ -101,13 +101,13 @@ class FromHolonomic(FromConstraints):
         rows = len(self.held_rows)
         return (self.kept[row], "Dg(q) v") if row < rows else (row - rows, "A(q) v")  # type: ignore[index]
 
-    def at(self, q: Array) -> System:
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> System:
         if self.choice is not None:
             return self
         if any(isinstance(a, jax.core.Tracer) for a in jax.tree.leaves((self, q))):  # then all rows count
             every = tuple(range(jax.eval_shape(self.constraint, q).shape[0]))
-            return FromConstraints.at(self.replace(kept=every), q)
-        return FromConstraints.at(self.replace(kept=_independent(self, jnp.asarray(q, float))), q)
+            return FromConstraints.at(self.replace(kept=every), q, by)
+        return FromConstraints.at(self.replace(kept=_independent(self, jnp.asarray(q, float))), q, by)
 
 
 def _independent(system: FromHolonomic, q: Array) -> tuple[int, ...]:

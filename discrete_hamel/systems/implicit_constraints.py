@@ -79,7 +79,7 @@ class FromNonlinearConstraints(DescribedSystem, NonlinearSystem):
             raise InputError("the rank of a system from C(q, v) = 0 is known once it is at a point: system.at(q).rank")
         return self.size
 
-    def at(self, q: Array) -> System:
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> System:
         return self if self.chart is not None or self.size is not None else self.replace(size=len(q))
 
     def constraint(self, q: Array, v: Array) -> Array:

@@ -62,7 +62,7 @@ def measure_condition(system: System, q: Coordinates) -> np.ndarray:
     [0.2, -0.1667]
     """
     q = checks.vector("q", q)
-    system = checks.canonical(system).at(q)
+    system = checks.canonical(system).at(q, checks.by_numpy)
     shapes(system, q)
     _euler_poincare(system, q, "the condition for an invariant measure")
     return np.asarray(_condition(system, q))

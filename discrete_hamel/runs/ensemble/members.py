@@ -96,7 +96,7 @@ def _axes(system: System, q: Array, members: int, sure: set[int]) -> Axes:
         axes = tuple(0 if k in sure or k in chosen else None for k in range(len(leaves)))
         try:
             member = one(system, axes, 0)
-            (nonlinear_shapes if member.frameless else shapes)(member.at(q), q)
+            (nonlinear_shapes if member.frameless else shapes)(member.at(q, checks.by_numpy), q)
             fitting = fitting or axes
             member.check()
         except Exception as problem:

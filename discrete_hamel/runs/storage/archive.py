@@ -135,7 +135,7 @@ def _made_by(
         raise InputError(f"{path} holds a reference solution, which no scheme has made; leave out scheme=...")
     if not isinstance(system, System | None) or not isinstance(scheme, Scheme | None):
         raise InputTypeError(f"load takes a System and a Scheme (instances); got system={system!r}, scheme={scheme!r}.")
-    ready = _whole(told["system"], systems, path) if system is None else checks.canonical(system).at(q)
+    ready = _whole(told["system"], systems, path) if system is None else checks.canonical(system).at(q, checks.by_numpy)
     rule = scheme
     if told["scheme"] is not None:
         rule = _whole(told["scheme"], schemes, path) if scheme is None else scheme

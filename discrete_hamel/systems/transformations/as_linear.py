@@ -3,6 +3,8 @@
 [BE] 8.1 (parallel velocities that are across a line) and 8.4 (tau phi' = 0) are of this kind.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -151,7 +153,7 @@ class LinearVelocities(Wrapper):
         across = self.choice.frame(fields.T)[:, : fields.shape[0] - fields.shape[1]]
         return jnp.concatenate([fields, across], axis=1)
 
-    def at(self, q: Array) -> System:
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> System:
         return self  # `choice` has been made
 
     def lagrangian(self, q: Array, xi: Array) -> Array:

@@ -102,9 +102,9 @@ class InTime(Wrapper):
         names = self.system.velocities
         return (*_without(names, self.pivots), "t'") if names and self.pivots is not None else ()
 
-    def at(self, q: Array) -> System:
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> System:
         if self.pivots is not None:
-            ready = self.system.at(self.whole(q))
+            ready = self.system.at(self.whole(q), by)
             return self if ready is self.system else self.replace(system=ready)
         if isinstance(q, jax.core.Tracer):
             raise InputError(
@@ -112,7 +112,7 @@ class InTime(Wrapper):
                 "(jit, grad or vmap). Choose it first, outside: system = system.at(q0)."
             )
         whole = self.whole(jnp.asarray(q, float))
-        ready = self.system.at(whole)
+        ready = self.system.at(whole, by)
         rows = np.asarray(ready.frame(whole))[list(self.driven), : ready.rank]
         return self.replace(system=ready, pivots=_pivots(self, rows))
 
@@ -300,8 +300,8 @@ class NonlinearInTime(Wrapper):
     def _beneath(self, q: Array, v: Array) -> tuple[Array, Array]:
         return jax.jvp(self.whole, (q,), (v,))
 
-    def at(self, q: Array) -> System:
-        ready = self.system.at(self.whole(jnp.asarray(q, float)))
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> System:
+        ready = self.system.at(self.whole(jnp.asarray(q, float)), by)
         return self if ready is self.system else self.replace(system=ready)
 
     def velocity(self, q: Array, z: Array) -> Array:

@@ -69,7 +69,7 @@ class WithConstraints(Wrapper):
         """a(q), k x m."""
         return jnp.asarray(call(self.a, self.params, q), float)
 
-    def at(self, q: Array) -> System:
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> System:
         if self.choice is not None:
             return self
         if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
@@ -77,7 +77,7 @@ class WithConstraints(Wrapper):
                 "the frame adapted to a(q) is chosen at a point, by numbers, and this q or a parameter is traced by "
                 "jax (jit, grad or vmap). Choose it first, outside: system = system.at(q0)."
             )
-        ready = self.replace(system=self.system.at(jnp.asarray(q, float)))
+        ready = self.replace(system=self.system.at(jnp.asarray(q, float), by))
         rows, m = np.asarray(_rows(ready, probes(np.asarray(q, float)))), ready.system.rank
         if rows.ndim != 3 or rows.shape[2] != m:
             raise InputError(f"a(q) must be k x {m}, one row a constraint on {m} velocities; got {rows.shape[1:]}.")
