@@ -1,4 +1,4 @@
-"""The command line, `discrete-hamel COMMAND`: each command is a module with add and execute."""
+"""The command line, `discrete-hamel COMMAND`: each command is a module with HELP, ABOUT, EXAMPLES, add and execute."""
 
 import argparse
 import difflib
@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import NoReturn
 
 from jax.errors import JaxRuntimeError
@@ -94,12 +95,24 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"discrete_hamel {dh.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in COMMANDS:
-        command.add(commands)
+        _add(commands, command)
     options = {
         word for command in commands.choices.values() for word in re.findall(r"--[a-z-]+", command.format_usage())
     }
     parser.words = (*commands.choices, *sorted(options))
     return parser
+
+
+def _add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", command: ModuleType) -> None:
+    parser = commands.add_parser(
+        command.__name__.rpartition(".")[2],
+        help=command.HELP,
+        description=command.ABOUT,
+        epilog=getattr(command, "EXAMPLES", None),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add(parser)
+    parser.set_defaults(command=command.execute, commands=commands.choices)
 
 
 def _space(word: str) -> str:

@@ -7,6 +7,7 @@ import discrete_hamel as dh
 from discrete_hamel.cli import motions
 from discrete_hamel.cli.printing import add_json, print_facts
 
+HELP = "say what a motion keeps, and on what ground"
 ABOUT = """Say what a motion keeps: constraint, invariants with their drift, momentum, and Newton's health, each as a
 theorem that holds or is broken, as observed, or as not claimed.
 
@@ -19,21 +20,12 @@ EXAMPLES = """examples:
 """
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    audit = commands.add_parser(
-        "audit",
-        help="say what a motion keeps, and on what ground",
-        description=ABOUT,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    motions.add(audit, stored=True)
-    audit.add_argument("--steps", type=int, default=1000, metavar="N", help="number of steps (default 1000)")
-    audit.add_argument("--scheme", metavar="SCHEME", help='a scheme by name, such as "DiscreteHamel(tau=0.4)"')
-    audit.add_argument("--system", metavar="NAME", help="of a store: what moved, where the store cannot say it itself")
-    add_json(audit)
-    audit.set_defaults(command=execute)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    motions.add(parser, stored=True)
+    motions.add_run(parser)
+    parser.add_argument("--system", metavar="NAME", help="of a store: what moved, where the store cannot say it itself")
+    add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from types import ModuleType
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli.names import choose, headline
 
+HELP = "measure the speed, beside C and other libraries"
 ABOUT = """Measure how fast discrete_hamel is on this machine, beside hand-written C and other libraries.
 
 All contestants take turns in one process and the best of many rounds counts, so that the ratios mean something on a
@@ -25,25 +26,17 @@ HERE = Path(__file__).parents[2]
 INSTALLED = Path(__file__).parents[1]  # where a wheel has them, beside the figures that they draw with
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    bench = commands.add_parser(
-        "bench",
-        help="measure the speed, beside C and other libraries",
-        description=ABOUT,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    bench.add_argument("names", nargs="*", metavar="NAME", help="which benchmarks (default: all)")
-    bench.add_argument(
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which benchmarks (default: all)")
+    parser.add_argument(
         "--rounds", type=int, metavar="N", help="turns of each contestant (default: each benchmark's own)"
     )
-    bench.add_argument("--quick", action="store_true", help="fewer turns, sizes and contestants")
-    bench.add_argument(
+    parser.add_argument("--quick", action="store_true", help="fewer turns, sizes and contestants")
+    parser.add_argument(
         "--out", type=Path, metavar="DIR", help="write DIR.md (tables), and in DIR the plots and the numbers as JSON"
     )
-    bench.add_argument("--list", action="store_true", help="list the benchmarks and stop")
-    bench.set_defaults(command=execute)
+    parser.add_argument("--list", action="store_true", help="list the benchmarks and stop")
 
 
 def execute(options: argparse.Namespace) -> int:

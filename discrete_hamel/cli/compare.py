@@ -6,6 +6,7 @@ import discrete_hamel as dh
 from discrete_hamel.cli import motions
 from discrete_hamel.cli.printing import add_json, print_facts
 
+HELP = "compare schemes on one motion"
 ABOUT = """Run one motion by several schemes: error against a reference at 1e-12, drift of energy, constraint, and
 time a step.
 
@@ -18,24 +19,16 @@ EXAMPLES = """examples:
 SCHEMES = ("DiscreteHamel", "Gauss(stages=2)", "RungeKutta4")
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    compare = commands.add_parser(
-        "compare",
-        help="compare schemes on one motion",
-        description=ABOUT,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    motions.add(compare)
-    compare.add_argument("--t-end", type=float, metavar="T", help="until when (default: 100 steps)")
-    compare.add_argument(
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    motions.add(parser)
+    parser.add_argument("--t-end", type=float, metavar="T", help="until when (default: 100 steps)")
+    parser.add_argument(
         "--schemes", nargs="+", default=SCHEMES, metavar="SCHEME", help=f"which (default: {', '.join(SCHEMES)})"
     )
-    compare.add_argument("--equal-cost", action="store_true", help="as many steps each as cost the first one's time")
-    compare.add_argument("--plot", metavar="FILE", help="draw errors against time (.png, .pdf, .svg)")
-    add_json(compare)
-    compare.set_defaults(command=execute)
+    parser.add_argument("--equal-cost", action="store_true", help="as many steps each as cost the first one's time")
+    parser.add_argument("--plot", metavar="FILE", help="draw errors against time (.png, .pdf, .svg)")
+    add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:

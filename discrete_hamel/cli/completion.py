@@ -5,6 +5,7 @@ import inspect
 
 from discrete_hamel.cli.names import catalogue
 
+HELP = "print a script for the shell's completion"
 ABOUT = """Print a script that completes this command in your shell:
   bash:  eval "$(discrete-hamel completion bash)"     in ~/.bashrc
   zsh:   eval "$(discrete-hamel completion zsh)"      in ~/.zshrc, after compinit"""
@@ -26,20 +27,14 @@ ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
 NAMED = ("run", "systems", "compare", "audit", "sweep")  # which take a system's name
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    completion = commands.add_parser(
-        "completion",
-        help="print a script for the shell's completion",
-        description=ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    completion.add_argument("shell", choices=("bash", "zsh"))
-    completion.set_defaults(command=lambda options: execute(options, commands.choices))
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    parser.add_argument("shell", choices=("bash", "zsh"))
 
 
-def execute(options: argparse.Namespace, commands: "dict[str, argparse.ArgumentParser]") -> int:
+def execute(options: argparse.Namespace) -> int:
     """Print the script."""
+    commands = options.commands
     print(inspect.cleandoc(script(commands)) if options.shell == "bash" else ZSH + script(commands))
     return 0
 

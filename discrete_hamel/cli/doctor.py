@@ -15,6 +15,7 @@ from discrete_hamel.compiler.native import object_cache
 from discrete_hamel.compiler.native.object_code import available
 from discrete_hamel.runs.ensemble.runs import cores
 
+HELP = "say what works here, and test it"
 ABOUT = """Say what this installation has and can do: versions, whether runs are native code or plain and why, the
 cache of object code, cores; and test it on a motion whose end is known, in some seconds. The exit status is 1 if that
 fails."""
@@ -23,11 +24,9 @@ OPTIONAL = ("matplotlib", "xarray", "zarr", "mujoco", "sympy", "hypothesis")
 END, NEAR = 4.0, 1e-4  # how far the self-test runs, and how near to the reference motion it has to end
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    doctor = commands.add_parser("doctor", help="say what works here, and test it", description=ABOUT)
-    add_json(doctor)
-    doctor.set_defaults(command=execute)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from types import ModuleType
 
 from discrete_hamel.cli.names import choose, headline
 
+HELP = "write the papers' figures and check their claims"
 ABOUT = """Write the papers' figures as PDF and PNG, with their data, and check what each of them claims.
 
 Every figure computes its own data and says in words what it shows; DIR/index.html has all of them, by papers, their
@@ -21,21 +22,13 @@ EXAMPLES = """examples:
 """
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    figures = commands.add_parser(
-        "figures",
-        help="write the papers' figures and check their claims",
-        description=ABOUT,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    figures.add_argument("names", nargs="*", metavar="NAME", help="which figures (default: all)")
-    figures.add_argument("--full", action="store_true", help="longer runs behind the claims")
-    figures.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="folder (default: figures)")
-    figures.add_argument("--films", action="store_true", help="also NAME.gif of the figures that move: he_2, he_3")
-    figures.add_argument("--list", action="store_true", help="list the figures and stop")
-    figures.set_defaults(command=execute)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which figures (default: all)")
+    parser.add_argument("--full", action="store_true", help="longer runs behind the claims")
+    parser.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="folder (default: figures)")
+    parser.add_argument("--films", action="store_true", help="also NAME.gif of the figures that move: he_2, he_3")
+    parser.add_argument("--list", action="store_true", help="list the figures and stop")
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -52,6 +52,12 @@ def add(parser: argparse.ArgumentParser, *, stored: bool = False) -> None:
     parser.add_argument("--h", type=float, metavar="H", help="the step, in units of time")
 
 
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """The options that say how it is run."""
+    parser.add_argument("--steps", type=int, default=1000, metavar="N", help="number of steps (default 1000)")
+    parser.add_argument("--scheme", metavar="SCHEME", help='a scheme by name, such as "DiscreteHamel(tau=0.4)"')
+
+
 def motion_of(options: argparse.Namespace) -> Motion:
     """The system and the data that a line with these options asks for."""
     kind = by_name(options.name)

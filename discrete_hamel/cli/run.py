@@ -12,6 +12,7 @@ from discrete_hamel.cli import motions, pictures
 from discrete_hamel.cli.printing import add_json, facts, print_facts, said, summary
 from discrete_hamel.runs.storage.requests import place
 
+HELP = "simulate a system of the catalogue, or of a Python file"
 ABOUT = """Simulate a system of the catalogue, or of a Python file of yours; print where it starts and ends, and how
 well its invariants are kept.
 
@@ -28,23 +29,14 @@ EXAMPLES = """examples:
 """
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    run = commands.add_parser(
-        "run",
-        help="simulate a system of the catalogue, or of a Python file",
-        description=ABOUT,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    motions.add(run)
-    run.add_argument("--steps", type=int, default=1000, metavar="N", help="number of steps (default 1000)")
-    run.add_argument("--save-every", type=int, default=1, metavar="N", help="keep every Nth node (default 1)")
-    run.add_argument("--scheme", metavar="SCHEME", help='a scheme by name, such as "DiscreteHamel(tau=0.4)"')
-    run.add_argument("--save", metavar="PATH", help="save the trajectory as a Zarr store (dh.load reads it)")
-    pictures.add(run)
-    add_json(run)
-    run.set_defaults(command=execute)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    motions.add(parser)
+    motions.add_run(parser)
+    parser.add_argument("--save-every", type=int, default=1, metavar="N", help="keep every Nth node (default 1)")
+    parser.add_argument("--save", metavar="PATH", help="save the trajectory as a Zarr store (dh.load reads it)")
+    pictures.add(parser)
+    add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from discrete_hamel.runs.storage.optional import xarray_module
 if TYPE_CHECKING:
     from xarray import Dataset
 
+HELP = "show what a store holds"
 ABOUT = """Show a store: of a run, which --save or dh.simulate(..., store=...) made, its start, end and invariants; of a
 sweep or of dh.ensemble(..., store=...) its members, and what failed.
 
@@ -28,20 +29,12 @@ EXAMPLES = """examples:
 """
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    show = commands.add_parser(
-        "show",
-        help="show what a store holds",
-        description=ABOUT,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    show.add_argument("store", metavar="STORE", help="a Zarr store")
-    show.add_argument("--system", metavar="NAME", help=f"what moved, with the values of the store: {FILE}")
-    pictures.add(show)
-    add_json(show)
-    show.set_defaults(command=execute)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    parser.add_argument("store", metavar="STORE", help="a Zarr store")
+    parser.add_argument("--system", metavar="NAME", help=f"what moved, with the values of the store: {FILE}")
+    pictures.add(parser)
+    add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from discrete_hamel.cli import values as calls
 from discrete_hamel.cli.names import choose
 from discrete_hamel.cli.printing import add_json, print_facts, said
 
+HELP = "run a system over a grid of values, into a store"
 ABOUT = """Run a system for each value of a parameter, a coordinate or a quasi-velocity, or for a grid of several, on
 all cores, into a store. The same line again goes on where it was ended; several at once share the work."""
 
@@ -25,29 +26,20 @@ EXAMPLES = """examples:
 MOST = 10**7  # runs of a grid
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    sweep = commands.add_parser(
-        "sweep",
-        help="run a system over a grid of values, into a store",
-        description=ABOUT,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    motions.add(sweep)
-    sweep.add_argument(
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    motions.add(parser)
+    parser.add_argument(
         "--over",
         action="append",
         required=True,
         metavar="NAME=VALUES",
         help="a,b,c, or FIRST:LAST:NUMBER; again for a grid",
     )
-    sweep.add_argument("--steps", type=int, default=1000, metavar="N", help="number of steps (default 1000)")
-    sweep.add_argument("--save-every", type=int, metavar="N", help="keep every Nth node (default: the last one)")
-    sweep.add_argument("--scheme", metavar="SCHEME", help='a scheme by name, such as "DiscreteHamel(tau=0.4)"')
-    sweep.add_argument("--store", required=True, metavar="PATH", help="the Zarr store")
-    add_json(sweep)
-    sweep.set_defaults(command=execute)
+    motions.add_run(parser)
+    parser.add_argument("--save-every", type=int, metavar="N", help="keep every Nth node (default: the last one)")
+    parser.add_argument("--store", required=True, metavar="PATH", help="the Zarr store")
+    add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:

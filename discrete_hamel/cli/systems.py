@@ -10,18 +10,15 @@ from discrete_hamel.cli.names import catalogue, choose, headline
 from discrete_hamel.cli.printing import add_json, print_facts
 from discrete_hamel.systems._blocks import units
 
+HELP = "list the catalogue, or describe one system of it"
+ABOUT = """List the systems of the catalogue; or describe one: its equations, coordinates, quasi-velocities, parameters
+with their units, and the sample motion that `discrete-hamel run NAME` shows."""
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command's options."""
-    systems = commands.add_parser(
-        "systems",
-        help="list the catalogue, or describe one system of it",
-        description="List the systems of the catalogue; or describe one: its equations, coordinates, quasi-velocities, "
-        "parameters with their units, and the sample motion that `discrete-hamel run NAME` shows.",
-    )
-    systems.add_argument("name", nargs="?", metavar="NAME", help="a system, to describe it")
-    add_json(systems)
-    systems.set_defaults(command=execute)
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a system, to describe it")
+    add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
