@@ -53,8 +53,8 @@ def home(name: str) -> tuple[str, str]:
 
 
 # What a file imports from above when one of its functions is called, and why it may. A result that is asked for its
-# picture draws itself, so that `trajectory.plot()` is found where the trajectory is; matplotlib is loaded then only. And
-# the version, which stores record, stands in the package's own file, whose import would otherwise run in a circle.
+# picture draws itself, so that `trajectory.plot()` is found where the trajectory is; matplotlib is loaded only then.
+# And the version, which stores record, stands in the package's own file.
 LATER = {
     "runs/trajectory.py": {"discrete_hamel.drawing.plots", "discrete_hamel.drawing.films"},
     "analysis/motion/audits.py": {"discrete_hamel.drawing.plots.look"},
@@ -326,7 +326,6 @@ ADJECTIVES = {
     "names of the API: what is left, initial data so laid": "reduced laid",
     "the contract of Scheme: the scheme fitted to a system, the solve left unsolved": "fitted unsolved",
     "truth values, as arrays or nodes of the graph": "finished unfinished converged allowed",
-    "those of a set that are needed: `graph.needed(outputs)` reads as an adjective": "needed",
 }
 IRREGULAR = """
 told begun held built kept drawn taken given found made left laid met seen shown chosen written known strung thrown

@@ -103,7 +103,7 @@ def _parser() -> Parser:
     return parser
 
 
-def _add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", command: ModuleType) -> None:
+def _add(commands: "argparse._SubParsersAction[Parser]", command: ModuleType) -> None:
     parser = commands.add_parser(
         command.__name__.rpartition(".")[2],
         help=command.HELP,

@@ -94,7 +94,7 @@ class Columns:
         self.outputs += hidden.guards(graph, self.outputs)
         self.graph, self.seen = graph, 0
         self.native: NativeColumns | None = None
-        order = graph.needed(self.outputs)
+        order = graph.dependencies(self.outputs)
         last = {a: index for index in order for a in graph.operands(index)}
         self.fixed = {index: value for index in order if (value := graph.value(index)) is not None}
         kept = {*self.outputs, *self.fixed, *self.parameters}

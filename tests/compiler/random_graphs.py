@@ -45,7 +45,7 @@ def by_numpy(graph, outputs, values):
     found, errors = dict(values), dict.fromkeys(values, 0.0)
     eps = np.finfo(float).eps
     with np.errstate(all="ignore"):
-        for i in graph.needed(outputs):
+        for i in graph.dependencies(outputs):
             if i in found:
                 continue
             name, *operands = graph.nodes[i]

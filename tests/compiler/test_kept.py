@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from problems import DISK, PENDULUM, SLEIGH
-from test_native_runs import numbers, started
+from test_native_runs import assert_same_as_plain, bits_in_any_chunks, built, numbers
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.native import kept, object_code
@@ -23,11 +23,6 @@ pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_cod
 def always_kept(monkeypatch):
     """Also where so small a Jacobian would be written out."""
     monkeypatch.setattr(roots, "MOST_UNROLLED", -1.0)
-
-
-def built(problem, **how):
-    at = started(problem, **how)
-    return HostRun(stepper.Stepper(*at)), at
 
 
 def point(force, n, mass=1.0):
@@ -49,26 +44,14 @@ def run_of(system, q, xi, h, steps, scheme=None):
 @pytest.mark.parametrize("scheme", [dh.DiscreteHamel(), dh.StaggeredHamel(), dh.EnergyExact()], ids=repr)
 def test_it_is_the_run_of_the_plain_path(problem, scheme):
     native, at = built(problem, scheme=scheme)
-    _, done, failed, theirs, _ = loop.plain_chunk(*at, 20, 3)
-    _, whole, good, saved = native(*at, 20, 3)
-    assert (done, failed, whole, good) == (60, None, 20, True)
-    for a, b in zip(saved[:4], theirs[:4], strict=True):
-        assert np.abs(a - b).max() < 1e-13 * max(np.abs(b).max(), 1.0)
+    assert_same_as_plain(native, at)
     assert difference(native.stepper, *at) == ""
 
 
 @pytest.mark.parametrize("scheme", [dh.DiscreteHamel(), dh.Composed(dh.DiscreteHamel())], ids=["one", "composed"])
 def test_a_step_is_a_function_of_its_state_to_the_bit(scheme):
     native, (system, rule, state, h) = built(DISK, scheme=scheme)
-    final, _, _, saved = native(system, rule, state, h, 24, 1)
-    pieces = []
-    for count in (1, 3, 20):
-        state, whole, good, part = native(system, rule, state, h, count, 1)
-        assert (whole, good) == (count, True)
-        pieces.append(part)
-    for k in range(4):
-        assert np.concatenate([part[k] for part in pieces]).tobytes() == saved[k].tobytes()
-    assert final.q.tobytes() == state.q.tobytes()
+    _, state = bits_in_any_chunks(native, (system, rule, state, h), 1)
     assert numbers(native(system, rule, state, h, 3, 1)[3]) == numbers(native(system, rule, state, h, 3, 1)[3])
 
 

@@ -33,6 +33,30 @@ def built(problem, **how):
     return HostRun(stepper), given
 
 
+def assert_same_as_plain(native, given):
+    """Sixty steps, of which each third is kept, as the plain path has them."""
+    _, done, failed, theirs, _ = loop.plain_chunk(*given, 20, 3)
+    _, whole, good, saved = native(*given, 20, 3)
+    assert (done, failed, whole, good) == (60, None, 20, True)
+    for a, b in zip(saved[:4], theirs[:4], strict=True):
+        assert np.abs(a - b).max() < 1e-13 * max(np.abs(b).max(), 1.0)
+
+
+def bits_in_any_chunks(native, given, save_every):
+    """What 24 rows of a run keep, held against the same rows in chunks of 1, 3 and 20, and the last state."""
+    *made, state, h = given
+    final, _, _, saved = native(*given, 24, save_every)
+    pieces = []
+    for count in (1, 3, 20):
+        state, whole, good, part = native(*made, state, h, count, save_every)
+        assert (whole, good) == (count, True)
+        pieces.append(part)
+    for k in range(4):
+        assert np.concatenate([part[k] for part in pieces]).tobytes() == saved[k].tobytes()
+    assert final.q.tobytes() == state.q.tobytes()
+    return saved, state
+
+
 def numbers(saved):
     """All that is kept of a run, in one array of bytes."""
     *arrays, report = saved
@@ -42,28 +66,13 @@ def numbers(saved):
 @pytest.mark.parametrize("problem", [SLEIGH, DISK, PENDULUM], ids=lambda p: p.name)
 @pytest.mark.parametrize("scheme", [dh.DiscreteHamel(), dh.StaggeredHamel(), dh.EnergyExact()], ids=repr)
 def test_a_native_run_is_the_run_of_the_plain_path(problem, scheme):
-    native, given = built(problem, scheme=scheme)
-    _, done, failed, theirs, _ = loop.plain_chunk(*given, 20, 3)
-    _, whole, good, saved = native(*given, 20, 3)
-    assert (done, failed) == (60, None)
-    assert (whole, good) == (20, True)
-    for a, b in zip(saved[:4], theirs[:4], strict=True):
-        assert np.abs(a - b).max() < 1e-13 * max(np.abs(b).max(), 1.0)
+    assert_same_as_plain(*built(problem, scheme=scheme))
 
 
 @pytest.mark.parametrize("scheme", [dh.DiscreteHamel(), dh.Composed(dh.DiscreteHamel())], ids=["one", "composed"])
 def test_the_bits_are_the_same_at_any_level_and_in_any_chunks(scheme, monkeypatch):
     native, given = built(DISK, scheme=scheme)
-    system, rule, state, h = given
-    final, _, _, saved = native(*given, 24, 2)
-    pieces = []
-    for count in (1, 3, 20):
-        state, whole, good, part = native(system, rule, state, h, count, 2)
-        assert (whole, good) == (count, True)
-        pieces.append(part)
-    for k in range(4):
-        assert np.concatenate([part[k] for part in pieces]).tobytes() == saved[k].tobytes()
-    assert final.q.tobytes() == state.q.tobytes()
+    saved, _ = bits_in_any_chunks(native, given, 2)
     for level, inlined in ((0, 4000), (2, 4000), (1, 0)):
         monkeypatch.setattr(object_code, "level_for", lambda operations, level=level: level)
         monkeypatch.setattr(run, "INLINED", inlined)

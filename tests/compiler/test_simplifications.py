@@ -43,7 +43,7 @@ def test_it_cancels_out_of_what_is_divided_by():
     determinant = g.add(g.mul(s, s), g.mul(c, c))
     whole, _ = turned(g, angle, g.div(a, determinant), b)
     (simple,) = without_idle_angles(g, [whole])
-    assert angle not in g.needed([simple])
+    assert angle not in g.dependencies([simple])
     assert values(g, [simple], inputs(g), POINT) == pytest.approx([POINT[1]], rel=1e-15)
 
 
@@ -105,7 +105,7 @@ def test_one_division_serves_all_that_divide_by_the_same():
     g = Graph()
     a, b, x, _ = inputs(g)
     outputs = regroup_products(g, [g.div(a, x), g.div(b, x)], [[a, b], [], [x]])
-    assert sum(g.nodes[i][0] == "div" for i in g.needed(outputs)) == 1
+    assert sum(g.nodes[i][0] == "div" for i in g.dependencies(outputs)) == 1
 
 
 @st.composite
@@ -130,5 +130,5 @@ def test_the_numbers_stay_the_same(expression, levels, point):
     groups = [[v for v, at in zip(variables, levels, strict=True) if at == k] for k in range(3)]
     simple = regroup_products(graph, without_idle_angles(graph, outputs), groups)
     before, after = (values(graph, o, variables, point) for o in (outputs, simple))
-    largest = max(np.abs(values(graph, graph.needed(outputs), variables, point)).max(), 1.0)
+    largest = max(np.abs(values(graph, graph.dependencies(outputs), variables, point)).max(), 1.0)
     assert np.abs(after - before).max() <= 1e-13 * largest**2

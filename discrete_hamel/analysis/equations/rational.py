@@ -49,7 +49,7 @@ class Formulas:
         self._roots: dict[int, tuple[FracElement, int]] = {}  # position of w, its base a, k: w^k = a
         self._powers: list[tuple[FracElement, FracElement, FracElement]] = []  # base, exponent, the power
         self._angles: dict[FracElement, tuple[FracElement, FracElement]] = {}
-        needed = graph.needed(outputs)
+        needed = graph.dependencies(outputs)
         inputs = [graph.nodes[i][1] for i in needed if graph.nodes[i][0] == "input"]
         opaque = [i for i in needed if graph.nodes[i][0] not in (*QUOTIENTS, "const", "input")]
         names = [symbol(name) for name in inputs]

@@ -63,7 +63,10 @@ def _meet(reduced: ReducedSystem, q: Array, r: Array) -> tuple[Array, Array, Arr
         return r, g, jnp.max(jnp.abs(rest(r, g))), k + 1
 
     goal = 4 * jnp.finfo(q.dtype).eps * (1 + jnp.max(jnp.abs(q)))
-    going = lambda carry: (carry[2] > goal) & (carry[3] < MOST)  # noqa: E731
+
+    def going(carry: tuple) -> Array:
+        return (carry[2] > goal) & (carry[3] < MOST)
+
     r, g, off, _ = jax.lax.while_loop(going, once, (r, jnp.eye(len(q) + 1), jnp.asarray(jnp.inf), jnp.asarray(0)))
     return r, g, off
 

@@ -176,7 +176,7 @@ class Graph:
     def operands(self, index: int) -> tuple[int, ...]:
         return self._operands[index]
 
-    def needed(self, outputs: Iterable[int], given: Container[int] = ()) -> list[int]:
+    def dependencies(self, outputs: Iterable[int], given: Container[int] = ()) -> list[int]:
         """The nodes that outputs depend on, operands first; not looking behind those that are given."""
         seen: set[int] = set()
         stack, behind = list(outputs), self._operands
@@ -190,17 +190,17 @@ class Graph:
 
     def guards_of(self, outputs: Iterable[int]) -> list[int]:
         """What has to be positive for the pivots in the outputs to be trusted."""
-        return sorted({self.guards[i] for i in self.needed(outputs) if i in self.guards})
+        return sorted({self.guards[i] for i in self.dependencies(outputs) if i in self.guards})
 
     def operations(self, outputs: Iterable[int]) -> int:
         """How many arithmetic operations outputs cost."""
         behind = self._operands
-        return sum(1 for i in self.needed(outputs) if behind[i])
+        return sum(1 for i in self.dependencies(outputs) if behind[i])
 
     def substitute(self, outputs: list[int], replacements: dict[int, int]) -> list[int]:
         """The outputs with nodes replaced by others, folded anew."""
         new = dict(replacements)
-        for index in self.needed(outputs, given=replacements):
+        for index in self.dependencies(outputs, given=replacements):
             operands = self.operands(index)
             if index not in new and any(new[a] != a for a in operands):
                 new[index] = self.apply(self.nodes[index][0], *(new[a] for a in operands))
@@ -217,7 +217,7 @@ class Graph:
     def derivative(self, outputs: list[int], variables: list[int]) -> list[dict[int, int]]:
         """For each output, variable position -> d output / d variable, non-zero entries only."""
         partial: dict[int, dict[int, int]] = {v: {k: self.const(1.0)} for k, v in enumerate(variables)}
-        for index in self.needed(outputs):
+        for index in self.dependencies(outputs):
             if index not in partial:
                 partial[index] = self._chain(index, partial)
         return [partial[o] for o in outputs]

@@ -15,7 +15,7 @@ def lower(graph: Graph, outputs: list[int]) -> Callable[[Mapping[int, Array]], l
     def evaluate(inputs: Mapping[int, Array]) -> list[Array]:
         like = next(iter(inputs.values()))
         values: dict[int, Array] = dict(inputs)
-        for index in graph.needed(outputs, given=values):
+        for index in graph.dependencies(outputs, given=values):
             if index in values:
                 continue
             node = graph.nodes[index]
@@ -31,7 +31,7 @@ def lower(graph: Graph, outputs: list[int]) -> Callable[[Mapping[int, Array]], l
 def dependent(graph: Graph, outputs: list[int], variables: list[int]) -> set[int]:
     """The nodes that outputs need and that change with `variables`."""
     changing = set(variables)
-    for index in graph.needed(outputs):
+    for index in graph.dependencies(outputs):
         if not changing.isdisjoint(graph.operands(index)):
             changing.add(index)
     return changing
@@ -44,7 +44,7 @@ def cycles(graph: Graph, outputs: list[int], variables: list[int]) -> float:
     """About how long a processor takes from variables to outputs: the longest chain, and a share of the rest."""
     varying = dependent(graph, outputs, variables)
     ready: dict[int, float] = {}
-    for index in graph.needed(outputs):
+    for index in graph.dependencies(outputs):
         operands = graph.operands(index) if index in varying else ()
         ready[index] = max((ready[a] + LATENCY.get(graph.nodes[index][0], 4) for a in operands), default=0.0)
     return max((ready[o] for o in outputs), default=0.0) + len(varying) / 2
@@ -60,5 +60,5 @@ def work(graph: Graph, outputs: list[int], variables: list[int]) -> float:
 
 def frontier(graph: Graph, outputs: list[int], varying: set[int]) -> list[int]:
     """The nodes outside `varying` that it, or the outputs, use: what can be evaluated once, beforehand."""
-    used = {a for index in graph.needed(outputs) if index in varying for a in graph.operands(index)}
+    used = {a for index in graph.dependencies(outputs) if index in varying for a in graph.operands(index)}
     return sorted(a for a in used | set(outputs) if a not in varying and graph.value(a) is None)

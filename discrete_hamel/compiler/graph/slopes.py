@@ -11,7 +11,7 @@ def push(graph: Graph, outputs: list[int], tangents: Mapping[int, int]) -> list[
     """The tangents of outputs, from those of variables."""
     known = dict(tangents)
     zero = graph.const(0.0)
-    for index in graph.needed(outputs):
+    for index in graph.dependencies(outputs):
         if index not in known:
             total = _sum(graph, [_times(graph, slope, known[a]) for a, slope in _slopes(graph, index, known)])
             if not graph.is_zero(total):
@@ -26,7 +26,7 @@ def pull(graph: Graph, outputs: list[int], cotangents: list[int], variables: lis
     for o, cotangent in zip(outputs, cotangents, strict=True):
         terms.setdefault(o, []).append(cotangent)
     final: dict[int, int] = {}
-    for index in reversed(graph.needed(outputs)):
+    for index in reversed(graph.dependencies(outputs)):
         if index in varying and index in terms:
             final[index] = total = _sum(graph, terms[index])
             for a, slope in _slopes(graph, index, varying):

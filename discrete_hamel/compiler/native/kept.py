@@ -92,12 +92,12 @@ class Kept:
         graph, rows, (directions, along) = root.graph, root.rows, root.directions
         self.n, self.stride = len(rows), -(-len(rows) // WIDTH) * WIDTH
         varying = set(directions)
-        for index in graph.needed(along):
+        for index in graph.dependencies(along):
             if not varying.isdisjoint(graph.operands(index)):
                 varying.add(index)
         scalars = [i for i in frontier(graph, along, varying) if i not in have]
-        inside = set(graph.needed([*rows, *values], given=have)) - have
-        behind = set(graph.needed(scalars, given=have | inside))
+        inside = set(graph.dependencies([*rows, *values], given=have)) - have
+        behind = set(graph.dependencies(scalars, given=have | inside))
         passed = [i for i in sorted(behind & inside) if graph.value(i) is None]
         self.residual = Section(f"{name}_residual", graph, [*rows, *values, *passed], have, memory, kind)
         known = have | {i for i in (*rows, *values, *passed) if graph.value(i) is None}

@@ -45,7 +45,7 @@ class Section:
         self.name, self.graph, self.memory, self.kind = name, graph, memory, kind
         given = set(given)
         self.outputs = [o for o in dict.fromkeys(outputs) if graph.value(o) is None and o not in given]
-        order = [i for i in graph.needed(self.outputs, given=given) if i not in given and graph.value(i) is None]
+        order = [i for i in graph.dependencies(self.outputs, given=given) if i not in given and graph.value(i) is None]
         self.parts = [order[k : k + LONGEST] for k in range(0, len(order), LONGEST)]
         self.operations = len(order)
         self._allot()

@@ -69,7 +69,10 @@ class Solve:
         by_root = dependent(graph, everything, [*fresh, *directions])
         fixed = [i for i in frontier(graph, everything, by_step) if i not in levels[0]]
         have = {*levels[0], *levels[1], *fresh, *fixed}
-        section = lambda part, outputs: Section(f"{name}_{part}", graph, outputs, have, memory, kind)  # noqa: E731
+
+        def section(part: str, outputs: list[int]) -> Section:
+            return Section(f"{name}_{part}", graph, outputs, have, memory, kind)
+
         for place in (*levels[0], *levels[1], *fresh):
             memory.place(graph, place)
         self.prepare = Section(f"{name}_prepare", graph, fixed, levels[0], memory, kind)
@@ -86,9 +89,9 @@ class Solve:
         )
         self.stages: list[Section] = []
         for k, stage in enumerate(stages):
-            mine = {i for i in graph.needed(stage, given=have) if i not in have and graph.value(i) is None}
+            mine = {i for i in graph.dependencies(stage, given=have) if i not in have and graph.value(i) is None}
             later = [o for other in stages[k + 1 :] for o in other]
-            passed = set(graph.needed(later, given=have | mine)) & mine
+            passed = set(graph.dependencies(later, given=have | mine)) & mine
             self.stages.append(section(f"finish_{k}", [*stage, *sorted(passed)]))
             have |= passed | {o for o in stage if graph.value(o) is None}
 

@@ -38,7 +38,7 @@ def trace(
     def read(v: object) -> Value:
         return np.asarray(v.val) if is_literal(v) else environment[v]
 
-    for equation, asked in _needed(jaxpr, wanted):
+    for equation, asked in _live_equations(jaxpr, wanted):
         values = [read(v) for v in equation.invars]
         outputs = apply(graph, equation, values, asked)
         for variable, value in zip(equation.outvars, outputs, strict=True):
@@ -51,7 +51,7 @@ def trace(
     return [read(v) if needed else np.full(shape, np.nan) for v, shape, needed in places]
 
 
-def _needed(jaxpr: "Jaxpr", wanted: Sequence[bool]) -> "list[tuple[JaxprEqn, list[bool]]]":
+def _live_equations(jaxpr: "Jaxpr", wanted: Sequence[bool]) -> "list[tuple[JaxprEqn, list[bool]]]":
     """The equations that the wanted outputs depend on, and those that do something besides (a print), in order; with
     each, which of its own outputs are wanted."""
     named = zip(jaxpr.outvars, wanted, strict=True)

@@ -160,13 +160,12 @@ def svd(graph: Graph, p: dict, a: Nodes) -> list[Nodes]:
     columns = list(a.T if upright else a)
     n, samples = len(columns), np.vectorize(graph.samples.__getitem__, otypes=[float])
     turns = [np.array([graph.const(float(i == j)) for i in range(n)], dtype=object) for j in range(n)]
-    squares = lambda x: _dot(graph, x, x)  # noqa: E731
     for _, (i, j) in itertools.product(range(_sweeps(n)), itertools.combinations(range(n), 2)):
         across = _dot(graph, columns[i], columns[j])
-        turn = _rotation(graph, graph.sub(squares(columns[j]), squares(columns[i])), across)
+        turn = _rotation(graph, graph.sub(_square(graph, columns[j]), _square(graph, columns[i])), across)
         columns[i], columns[j] = turn(graph, columns[i], columns[j])
         turns[i], turns[j] = turn(graph, turns[i], turns[j])
-    values = [graph.unary("sqrt", squares(column)) for column in columns]
+    values = [graph.unary("sqrt", _square(graph, column)) for column in columns]
     whole = _dot(graph, values, values)
     for i, j in itertools.combinations(range(n), 2):
         across = _dot(graph, columns[i], columns[j])
@@ -236,6 +235,10 @@ def _dot(graph: Graph, a: Iterable[int], b: Iterable[int]) -> int:
     for x, y in zip(a, b, strict=True):
         total = graph.add(total, graph.mul(x, y))
     return total
+
+
+def _square(graph: Graph, a: Iterable[int]) -> int:
+    return _dot(graph, a, a)
 
 
 def _less(graph: Graph, a: int, b: Iterable[int], c: Iterable[int]) -> int:

@@ -57,7 +57,7 @@ class Program:
         given, self.inputs = inputs_like(graph, leaves)
         self.outputs = [np.ravel(as_nodes(graph, value)).tolist() for value in trace(graph, closed, given)]
         self.guards = hidden.guards(graph, [node for nodes in self.outputs for node in nodes])
-        order = graph.needed([*self.guards, *(node for nodes in self.outputs for node in nodes)])
+        order = graph.dependencies([*self.guards, *(node for nodes in self.outputs for node in nodes)])
         if len(order) > LONGEST:
             raise Unsupported(f"{len(order)} operations, of {LONGEST} at most")
         self.fixed = {i: value for i in order if (value := graph.value(i)) is not None}

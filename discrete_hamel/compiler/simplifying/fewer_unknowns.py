@@ -50,7 +50,7 @@ def higher_powers(graph: Graph, rows: list[int], unknowns: list[int]) -> list[in
     What cancels is not seen: a slope would show it, and take as long for each row as this for all.
     """
     depends, higher = {u: 1 << k for k, u in enumerate(unknowns)}, dict.fromkeys(unknowns, 0)
-    for index in graph.needed(rows):
+    for index in graph.dependencies(rows):
         if index in higher:
             continue
         name, parts = graph.nodes[index][0], [depends[a] for a in graph.operands(index)]
@@ -79,13 +79,13 @@ def _with(graph: Graph, known: dict[int, int], unknown: int, formula: int) -> di
 def linear(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
     """Whether rows are linear in the unknowns all together: their slopes are free of them, and hide nothing."""
     slopes = [a for row in graph.derivative(rows, unknowns) for a in row.values()]
-    return not set(graph.needed(slopes)) & set(unknowns) and not _hidden(graph, rows, unknowns)
+    return not set(graph.dependencies(slopes)) & set(unknowns) and not _hidden(graph, rows, unknowns)
 
 
 def _hidden(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
     """Whether rows change with the unknowns in ways that no slope shows: a sign, a comparison, `stop_gradient`."""
     varying = set(unknowns)
-    for index in graph.needed(rows):
+    for index in graph.dependencies(rows):
         if any(a in varying for a in graph.operands(index)):
             if graph.nodes[index][0] in FLAT:
                 return True
@@ -96,7 +96,7 @@ def _hidden(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
 def _slope(graph: Graph, row: int, unknown: int) -> int | None:
     """d row / d unknown, if the row is linear in it."""
     slope = graph.derivative([row], [unknown])[0].get(0)
-    if slope is None or unknown in graph.needed([slope]) or _hidden(graph, [row], [unknown]):
+    if slope is None or unknown in graph.dependencies([slope]) or _hidden(graph, [row], [unknown]):
         return None
     return slope
 
@@ -125,7 +125,7 @@ def polynomial(
     `known` keeps those of other nodes, for the same `most`.
     """
     known = {} if known is None else known
-    for i in graph.needed([index], given=known):
+    for i in graph.dependencies([index], given=known):
         if i in known:
             continue
         parts = [known[a] for a in graph.operands(i)] if graph.nodes[i][0] in ("add", "sub", "neg", "mul") else None

@@ -82,7 +82,7 @@ class _Ranges:
 
     def finite(self, index: int) -> bool:
         if index not in self.found:
-            for i in self.graph.needed([index], given=self.found):
+            for i in self.graph.dependencies([index], given=self.found):
                 if i not in self.found:
                     self.found[i] = self._of(i)
         return _bounded(self.found[index])

@@ -15,7 +15,7 @@ LEAST = 0.1  # of the least divisor before
 
 def without_idle_angles(graph: Graph, outputs: list[int]) -> list[int]:
     """The outputs, each with the angles put to 0 that it does not depend on; first in what they divide by."""
-    divisors = sorted({graph.nodes[i][2] for i in graph.needed(outputs) if graph.nodes[i][0] == "div"})
+    divisors = sorted({graph.nodes[i][2] for i in graph.dependencies(outputs) if graph.nodes[i][0] == "div"})
     known: dict[int, Polynomial | None] = {}  # what the outputs share is multiplied out once
     simpler = {d: _without(graph, d, known) for d in divisors}
     outputs = graph.substitute(outputs, {d: new for d, new in simpler.items() if new != d})
@@ -44,13 +44,13 @@ def _multiplied_out(
     if terms is None:
         return None
     factors = {f for each in terms for f in each}
-    return terms, set(graph.needed(a for f in factors for a in graph.operands(f)))
+    return terms, set(graph.dependencies(a for f in factors for a in graph.operands(f)))
 
 
 def _rounds_off(graph: Graph, output: int) -> bool:
     """Whether it contains (x + y) - x: what a sum rounds off, which is y to algebra, but not at another angle."""
     sums = ("add", "sub")
-    for index in graph.needed([output]):
+    for index in graph.dependencies([output]):
         if graph.nodes[index][0] == "sub":
             a, b = graph.operands(index)
             if (
@@ -65,7 +65,7 @@ def _rounds_off(graph: Graph, output: int) -> bool:
 
 def _least_divisor(graph: Graph, output: int) -> float:
     """The least that an output divides by, at the sample; 0 if it led to what is not finite."""
-    needed = graph.needed([output])
+    needed = graph.dependencies([output])
     if not all(math.isfinite(graph.samples[i]) for i in needed):
         return 0.0
     divisors = (graph.samples[graph.nodes[i][2]] for i in needed if graph.nodes[i][0] == "div")
@@ -75,7 +75,7 @@ def _least_divisor(graph: Graph, output: int) -> float:
 def angles_in(graph: Graph, outputs: list[int]) -> dict[int, tuple[int | None, int | None]]:
     """Angle -> the nodes of its sine and cosine among what outputs need."""
     found: dict[int, tuple[int | None, int | None]] = {}
-    for index in graph.needed(outputs):
+    for index in graph.dependencies(outputs):
         name, *operands = graph.nodes[index]
         if name in ("sin", "cos"):
             sine, cosine = found.get(operands[0], (None, None))

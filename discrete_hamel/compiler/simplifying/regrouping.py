@@ -20,7 +20,7 @@ def regroup_products(graph: Graph, outputs: list[int], levels: list[list[int]]) 
     """The outputs with regrouped products; `levels` has the variables that change ever more often."""
     level = {index: k for k, variables in enumerate(levels) for index in variables}
     products: dict[int, Product] = {}
-    for index in graph.needed(outputs):
+    for index in graph.dependencies(outputs):
         operands = graph.operands(index)
         if operands:
             level[index] = max(level[a] for a in operands)

@@ -25,7 +25,7 @@ def variables(graph: Graph, residual: list[int], unknowns: list[int]) -> list[in
     """The sums on the way to the residual that depend on more than a few unknowns and sums before them."""
     own, found = set(unknowns), []
     support: dict[int, set[int]] = {}
-    for index in graph.needed(residual):
+    for index in graph.dependencies(residual):
         parts = [support[a] for a in graph.operands(index)]
         support[index] = {index} if index in own else set().union(*parts)
         is_sum = graph.nodes[index][0] in ("add", "sub") and all(parts) and index not in residual
@@ -38,7 +38,7 @@ def variables(graph: Graph, residual: list[int], unknowns: list[int]) -> list[in
 def affine(graph: Graph, outputs: list[int], unknowns: list[int]) -> bool:
     """Whether outputs are of first degree in the unknowns as they are written."""
     degree: dict[int, float] = dict.fromkeys(unknowns, 1)
-    for index in graph.needed(outputs):
+    for index in graph.dependencies(outputs):
         parts = [degree[a] for a in graph.operands(index)]
         if index not in degree:
             degree[index] = _degree(graph.nodes[index][0], parts)

@@ -105,7 +105,7 @@ def _varying(graph: Graph, outputs: list[int], parameters: list[int]) -> int:
     """How many operations there are besides those of the parameters alone."""
     fixed = set(parameters)
     count = 0
-    for index in graph.needed(outputs):
+    for index in graph.dependencies(outputs):
         operands = graph.operands(index)
         if operands and all(a in fixed or graph.value(a) is not None for a in operands):
             fixed.add(index)

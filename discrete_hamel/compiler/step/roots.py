@@ -122,7 +122,7 @@ def operations_unrolled(graph: Graph, rows: list[int], unknowns: list[int]) -> f
     if n > SMALL and 0 < len(sums.variables(graph, rows, unknowns)) <= CHAIN * n:
         return 0.0
     support, entries = {u: 1 << k for k, u in enumerate(unknowns)}, 0
-    for index in graph.needed(rows):
+    for index in graph.dependencies(rows):
         if index not in support:
             support[index] = of_operands = reduce(or_, (support[a] for a in graph.operands(index)), 0)
             entries += of_operands.bit_count()

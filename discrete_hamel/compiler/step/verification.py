@@ -59,7 +59,7 @@ def program(graph: Graph, outputs: Sequence[int], given: Iterable[int]) -> Calla
 def _evaluation(graph: Graph, outputs: Sequence[int], given: Iterable[int]) -> Callable[[Mapping[int, Any]], list]:
     """The same one by one: numbers, or arrays where the values are."""
     known = set(given)
-    order = [i for i in graph.needed(outputs, given=known) if i not in known]
+    order = [i for i in graph.dependencies(outputs, given=known) if i not in known]
     fixed = {i: number for i in order if (number := graph.value(i)) is not None}
     steps = [(i, NUMBERS[graph.nodes[i][0]], graph.operands(i)) for i in order if i not in fixed]
 
