@@ -25,8 +25,11 @@ def film(motion: Any) -> dict[str, Any]:
 
 def picture(found: Mapping[str, Any], frame: int, words: str) -> str:
     """One frame as SVG, with its words for who does not see it."""
-    traces = [[style, xy[: 2 * until[frame]]] for style, xy, until in found["traces"]]
-    pieces = [*found["behind"], *traces, *found["frames"][frame], *found["before"]]
+    below, above = (
+        [[style, xy[: 2 * until[frame]]] for style, xy, until, over in found["traces"] if over == side]
+        for side in (False, True)
+    )
+    pieces = [*found["behind"], *below, *found["frames"][frame], *above, *found["before"]]
     drawn = "".join(_path(found["styles"][style], xy) for style, xy in pieces)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {found["grid"]} {found["height"]}" role="img" '

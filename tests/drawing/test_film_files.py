@@ -47,7 +47,7 @@ def test_an_html_film_holds_the_motion_and_needs_nothing_else(tmp_path):
     assert len(film["frames"]) == len(film["captions"]) == len(film["milliseconds"]) == 11
     scene = scenes.scene(run, timing.frames(run, 0.4).nodes)
     sheet = player.Sheet(scene)
-    style, numbers, until = film["traces"][0]
+    style, numbers, until, _ = film["traces"][0]
     assert film["styles"][style][1] == dh.plots.VERMILLION
     places = np.array(numbers).reshape(-1, 2)[until[-1] - 1] / sheet.unit
     np.testing.assert_allclose([sheet.left + places[0], sheet.top - places[1]], run.q[-1, 1:], atol=1 / sheet.unit)

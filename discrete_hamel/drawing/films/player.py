@@ -57,9 +57,10 @@ function show(k) {
     pen.textAlign = corner ? "right" : "left";
     pen.fillText(text, corner ? 0.985 * canvas.width : x * scale, (corner ? canvas.height : y * scale) - 3 * point);
   }
-  for (const [style, xy, until] of film.traces) draw(style, xy, until[k]);
+  for (const [style, xy, until, over] of film.traces) if (!over) draw(style, xy, until[k]);
   for (const i of film.hidden[k]) draw(...film.before[i]);
   for (const [style, xy] of film.frames[k]) draw(style, xy);
+  for (const [style, xy, until, over] of film.traces) if (over) draw(style, xy, until[k]);
   film.before.forEach(([style, xy], i) => { if (!film.hidden[k].includes(i)) draw(style, xy); });
   caption.textContent = film.captions[k]; at.value = k;
 }
@@ -125,7 +126,8 @@ def numbers_of(
         "hidden": scene.hidden,
         "labels": [sheet.label(label) for label in scene.labels],
         "traces": [
-            [*sheet.entry(Piece(trace.points, "", trace.colour, 1.0)), trace.until.tolist()] for trace in scene.traces
+            [*sheet.entry(Piece(trace.points, "", trace.colour, 1.0)), trace.until.tolist(), bool(trace.over)]
+            for trace in scene.traces
         ],
     }
     drawn: list[list] = []

@@ -29,11 +29,18 @@ Shapes = list[list[np.ndarray]]  # of each frame
 
 
 class Trace(NamedTuple):
-    """The path of one mark in the picture, and how many of its points are drawn at each frame."""
+    """The path of one mark in the picture, how many of its points are drawn at each frame, and whether over the bodies:
+    where it stays within one, which would hide it.
+    """
 
     points: np.ndarray
     colour: str
     until: np.ndarray
+    over: bool
+
+    def piece(self, frame: int) -> Piece:
+        """As much of it as is drawn at a frame."""
+        return Piece(self.points[: self.until[frame]], "", self.colour, 1.0)
 
 
 class Label(NamedTuple):
@@ -58,11 +65,12 @@ class Scene(NamedTuple):
 
     def moving(self, frame: int) -> list[Piece]:
         """Traces, bodies and what is before them, in the order of drawing."""
-        drawn = [Piece(trace.points[: trace.until[frame]], "", trace.colour, 1.0) for trace in self.traces]
+        drawn = [trace for trace in self.traces if trace.until[frame] > 1]
+        below, above = ([trace.piece(frame) for trace in drawn if trace.over == over] for over in (False, True))
         covered = self.hidden[frame]
         over = [piece for i, piece in enumerate(self.before) if i not in covered]
         under = [self.before[i] for i in covered]  # their ends may be seen
-        return [piece for piece in drawn if len(piece.points) > 1] + under + self.bodies(frame) + over
+        return below + under + self.bodies(frame) + above + over
 
 
 def shapes_of(system: System, q: Coordinates) -> Callable[[Array], list[np.ndarray]]:
@@ -115,6 +123,7 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
     colours = TRACES if sum(isinstance(shape, Blade) for shape in frames[0]) <= 2 else (TYRE,)
     until = np.searchsorted(fine, nodes) + 1
     seen = [eye.camera.view(track)[0] for track in tracks]
+    widths = [np.max(np.ptp(eye.camera.view(shape)[0], axis=0)) for shape in frames[0] if len(shape) > 2]
     larger = (
         None
         if still
@@ -130,7 +139,10 @@ def scene(trajectory: Trajectory, nodes: np.ndarray) -> Scene:
         box,
         [*ruled, *behind],
         labels,
-        [Trace(points, colours[i % len(colours)], until) for i, points in enumerate(seen)],
+        [
+            Trace(points, colours[i % len(colours)], until, np.max(np.ptp(points, axis=0)) < max(widths, default=0.0))
+            for i, points in enumerate(seen)
+        ],
         [piece for _, piece in before],
         [_hidden_pieces(frame, before, eye) for frame in frames],
         bodies,

@@ -47,9 +47,10 @@
         pen.textAlign = x < 0 ? "right" : "left";
         pen.fillText(text, x < 0 ? 0.985 * canvas.width : x * scale, (x < 0 ? canvas.height : y * scale) - 3 * point);
       }
-      for (const [style, xy, until] of film.traces) draw(style, xy, until[k]);
+      for (const [style, xy, until, over] of film.traces) if (!over) draw(style, xy, until[k]);
       for (const i of film.hidden[k]) draw(...film.before[i]);
       for (const [style, xy] of film.frames[k]) draw(style, xy);
+      for (const [style, xy, until, over] of film.traces) if (over) draw(style, xy, until[k]);
       film.before.forEach(([style, xy], i) => { if (!film.hidden[k].includes(i)) draw(style, xy); });
       told.textContent = film.captions[k]; at.value = k;
     }
