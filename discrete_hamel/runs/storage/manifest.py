@@ -96,11 +96,20 @@ def versions() -> dict[str, str]:
     return {"discrete_hamel": __version__, "jax": jax.__version__, "numpy": np.__version__, "machine": machine}
 
 
+def _is_of_the_user(scheme: Scheme) -> bool:
+    """Whether a scheme's steps may change while the library's version does not: it is, or holds, code of the user's.
+
+    Tracing a step takes a while, so that of the others is not looked at.
+    """
+    parts = [getattr(scheme, field.name) for field in dataclasses.fields(scheme)]
+    held = any(_is_of_the_user(part) if isinstance(part, Scheme) else callable(part) for part in parts)
+    return held or not type(scheme).__module__.startswith("discrete_hamel.")
+
+
 def manifest(system: System, scheme: Scheme | None, q: Array, xi: Array, h: Scalar, save_every: int) -> MadeFrom:
     """What a run is made from: two runs whose manifests are equal have equal steps, bit for bit."""
     equations = {name: _digest_of_trace(name, system, *given) for name, given in _functions(system, q, xi).items()}
-    # The library's own schemes change with its version only, and tracing a step takes a while.
-    if scheme is not None and not type(scheme).__module__.startswith("discrete_hamel."):
+    if scheme is not None and _is_of_the_user(scheme):
         start = jax.eval_shape(scheme.start, system, q, xi, h)
         equations["the scheme's step"] = _digest_of_trace("step", scheme, system, start, h)
     return {
