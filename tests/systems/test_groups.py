@@ -165,19 +165,12 @@ def test_what_steps_keep():
     assert kept(SE(2), DERIVED) == (False, True)
 
 
-def dual(x):
-    """Cayley's map of SO(3) over a + eps b, eps^2 = 0, which SE(3) is: Ad_tau(X) = cay(ad_X)."""
-    omega, v = jnp.stack([x[2, 1], x[0, 2], x[1, 0]]), x[:3, 3]
-    move = (v + jnp.cross(omega, v) / 2) / (1 + omega @ omega / 4)
-    return jnp.zeros((4, 4)).at[:3, :3].set(dh.groups.cay(x[:3, :3])).at[:3, 3].set(move)
-
-
 def test_with_hamels_variations_momenta_move_by_cayleys_map_of_the_bracket():
     """p_{k+1} = cay(h ad_xi)* p_k whatever the retraction; so the momentum is kept iff Ad_tau(X) = cay(ad_X)."""
     group, h = dh.groups.SE(3), 0.05
     body = dh.groups.system(group, jnp.diag(jnp.arange(1.0, 7.0)) + 0.2)
     kept = {}
-    for increment in (dual, dh.groups.cay, dh.groups.expm1):
+    for increment in (dh.groups.cay_se3, dh.groups.cay, dh.groups.expm1):
         scheme = dh.Principle(reconstruction=dh.groups.Retraction(increment))
         found = dh.simulate(body, group.identity, [0.4, -0.3, 0.5, 0.2, 0.6, -0.1], h=h, steps=200, scheme=scheme)
         half = h / 2 * np.einsum("kij,i->kj", group.algebra, found.xi_mid[0])
@@ -185,8 +178,19 @@ def test_with_hamels_variations_momenta_move_by_cayleys_map_of_the_bracket():
         assert np.max(np.abs(found.p[1] - cayley.T @ found.p[0])) < 1e-14
         assert np.ptp(found.energy) < 1e-13
         kept[increment.__name__] = lost(found)
-    assert kept["dual"] < 1e-12
+    assert kept["cay_se3"] < 1e-12
     assert min(kept["cay"], kept["expm1"]) > 1e-5
+
+
+def test_cayleys_map_over_dual_numbers():
+    """A screw: it turns by 2 arctan(|omega| / 2), and moves along the axis by what eps makes of that."""
+    x = np.asarray(SE(3).hat(jnp.array([0.0, 0.0, 0.8, 0.0, 0.0, 0.5])))
+    turn, move = 2 * np.arctan(0.4), 0.5 / (1 + 0.4**2)
+    known = scipy.linalg.expm(np.asarray(SE(3).hat(jnp.array([0.0, 0.0, turn, 0.0, 0.0, move]))))
+    assert np.max(np.abs(np.eye(4) + dh.groups.cay_se3(jnp.asarray(x)) - known)) < 1e-15
+    assert np.max(np.abs(np.eye(4) + dh.groups.cay(jnp.asarray(x)) - known)) > 0.01
+    with pytest.raises(ValueError, match="this group's are 3 x 3"):
+        run(free(SE(2)), dh.Principle(reconstruction=dh.groups.cayley_se3))
 
 
 def test_order_two():

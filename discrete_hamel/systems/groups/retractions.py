@@ -28,6 +28,25 @@ def cay(x: Array) -> Array:
     return jnp.linalg.solve((one - x / 2).T, x.T).T
 
 
+def cay_se3(x: Array) -> Array:
+    """Returns cay(X) over the numbers a + eps b, eps^2 = 0, over which se(3) is so(3): the tau with Ad_tau = cay(ad_X).
+
+        omega turns by Cayley's map of so(3), v moves by (v + omega x v / 2) / (1 + |omega|^2 / 4)
+
+    So the principle with Hamel's variations keeps energy and the whole momentum of a free body, where cay(X) and exp
+    keep energy alone (docs/groups_and_reduction.md).
+
+    >>> x = jnp.zeros((4, 4)).at[0, 3].set(0.5)
+    >>> cay_se3(x)[0, 3].item()                                          # a translation
+    0.5
+    """
+    if x.shape != (4, 4):
+        raise InputError(f"cay_se3 is on SE(3), matrices of 4 x 4; this group's are {x.shape[0]} x {x.shape[1]}.")
+    turn, v = x[:3, :3], x[:3, 3]
+    move = (v + turn @ v / 2) / (1 + jnp.sum(turn * turn) / 8)
+    return jnp.zeros((4, 4)).at[:3, :3].set(cay(turn)).at[:3, 3].set(move)
+
+
 def expm1(x: Array) -> Array:
     """Returns exp(X) - 1 by its series at X/8 and three squarings, (1 + Y)^2 - 1 = 2Y + Y^2: plain arithmetic,
     compiled.
@@ -79,6 +98,7 @@ class Retraction:
 
 
 cayley = Retraction(cay, "Cayley's map")
+cayley_se3 = Retraction(cay_se3, "Cayley's map over dual numbers")
 exponential = Retraction(expm1, "the exponential map")
 
 
