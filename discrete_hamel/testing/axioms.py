@@ -18,6 +18,7 @@ from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
 
 Finding = tuple[Array, Array]
+NEARER = 60  # steps of Newton's method on det Psi = 0; where it only touches zero each halves the distance
 
 
 class State(NamedTuple):
@@ -62,6 +63,27 @@ def regular(at: State) -> Finding:
     sizes = jnp.linalg.svd(mass, compute_uv=False)
     off = 1e-12 * sizes[0] / sizes[-1] + _largest(mass - mass.T) / sizes[0]
     return jnp.where(jnp.all(jnp.isfinite(mass)), off, 0.0), jnp.ones(())  # what is not finite, `finite` says
+
+
+def dependent(system: System, q: Array) -> tuple[Array, Array]:
+    """Where Newton's method on det Psi = 0 leads from q, and the least singular value there over the largest.
+
+    It finds where fields are dependent between states, also where det Psi only touches zero; of a frame that is not
+    square, or whose fields are free to be dependent, there is nothing to be found.
+    """
+    if not system.brackets_by_autodiff or system.frame_is_a_map or type(system).frame_margin is not System.frame_margin:
+        return q, jnp.ones(())
+    if system.frame(q).shape != (len(q), len(q)):
+        return q, jnp.ones(())
+
+    def nearer(q: Array, _: None) -> tuple[Array, None]:
+        value, slope = jax.value_and_grad(lambda q: jnp.linalg.det(system.frame(q)))(q)
+        square = slope @ slope
+        return q - jnp.where(square > 0, value / jnp.where(square > 0, square, 1.0), 0.0) * slope, None
+
+    end, _ = jax.lax.scan(nearer, q, length=NEARER)
+    sizes = jnp.linalg.svd(system.frame(end), compute_uv=False)
+    return end, sizes[-1] / sizes[0]
 
 
 def tangent(at: State) -> Finding:

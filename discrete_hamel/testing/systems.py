@@ -18,13 +18,18 @@ from discrete_hamel.runs.validation import canonical
 from discrete_hamel.testing import axioms, strategies
 from discrete_hamel.testing.verdicts import EXAMPLES, AxiomFailed, everywhere, numerals, signature
 
+DEPENDENT = 1e-10  # ratio of a frame's singular values at which its fields are no longer independent
+
 
 @partial(jax.jit, static_argnums=0)
-def _offsets(reversible: Callable | bool | None, system: System, q: Array, xi: Array) -> dict[str, Array]:
-    """off / size of each axiom, in rows."""
+def _offsets(
+    reversible: Callable | bool | None, system: System, q: Array, xi: Array
+) -> tuple[dict[str, Array], tuple[Array, Array]]:
+    """off / size of each axiom, in rows; and where the fields are most dependent, if that is near."""
     at = axioms.state(system, q, xi)
     findings = {name: axiom.finding(at) for name, axiom in axioms.of_system(system, reversible).items()}
-    return {name: jnp.atleast_1d(off / size) for name, (off, size) in findings.items()}
+    worst = (q, jnp.ones(())) if isinstance(system, NonlinearSystem) else axioms.dependent(system, q)
+    return {name: jnp.atleast_1d(off / size) for name, (off, size) in findings.items()}, worst
 
 
 def check_system(
@@ -39,11 +44,11 @@ def check_system(
 ) -> None:
     """Holds a system against the axioms of `dh.testing.axioms`, at states near q and with other parameters.
 
-    values are finite, also at rest; the inertia is regular; the frame stays on `holonomic`; `structure` is the bracket
-    of the fields and satisfies Jacobi's identity; energy changes by forces and by moving constraints only; the motion
-    and the reactions are those of Lagrange's equations with multipliers, which know of no bracket; each declared
-    invariant and each declared symmetry is one; and, if `reversible` is True or an involution (q, xi) -> (q', xi'),
-    the motion run back is a motion (False: it must not be).
+    the fields are independent within `near` of q; values are finite, also at rest; the inertia is regular; the frame
+    stays on `holonomic`; `structure` is the bracket of the fields and satisfies Jacobi's identity; energy changes by
+    forces and by moving constraints only; the motion and the reactions are those of Lagrange's equations with
+    multipliers, which know of no bracket; each declared invariant and each declared symmetry is one; and, if
+    `reversible` is True or an involution (q, xi) -> (q', xi'), the motion run back is a motion (False: it must not be).
 
     What fails is raised as AxiomFailed with the smallest state that Hypothesis finds. `vary=False` keeps the
     parameters; `near` and `fast` bound how far from q, and how fast, states are.
@@ -57,11 +62,12 @@ def check_system(
     Traceback (most recent call last):
     discrete_hamel.testing.verdicts.AxiomFailed: bracket: structure(q) is not the bracket of the fields...
     """
-    _refuse_malformed(system, strategies.where(system, q))
+    place = jnp.asarray(strategies.where(system, q), float)
+    _refuse_malformed(system, place)
     drawn = strategies.motions if vary else partial(_same_system, system)
     if not isinstance(system, NonlinearSystem):  # whose charts may end at rest
-        _judge(reversible, (system, strategies.where(system, q), ()))
-    everywhere(drawn(system, q, near=near, fast=fast), partial(_judge, reversible), examples)
+        _judge(reversible, place, near, (system, place, ()))
+    everywhere(drawn(system, q, near=near, fast=fast), partial(_judge, reversible, place, near), examples)
     if reversible is False:
         try:
             check_system(system, q, reversible=True, vary=False, examples=examples, near=near, fast=fast)
@@ -72,9 +78,8 @@ def check_system(
         )
 
 
-def _refuse_malformed(system: System, q: Coordinates) -> None:
+def _refuse_malformed(system: System, q: Array) -> None:
     """A sentence with what the system's functions, its invariants and its symmetries return, if that has no meaning."""
-    q = jnp.asarray(q, float)
     system = canonical(system).at(q)
     if system.frameless:
         nonlinear_shapes(system, q)
@@ -92,12 +97,18 @@ def _same_system(system: System, _: System, q: Coordinates | None, *, near: floa
     return strategies.states(system, q, near=near, fast=fast).map(lambda state: (system, *state))
 
 
-def _judge(reversible: Callable | bool | None, motion: tuple) -> None:
+def _judge(reversible: Callable | bool | None, place: Array, near: float, motion: tuple) -> None:
     system, q, xi = motion
     q = jnp.asarray(q, float)
     system = canonical(system).at(q)
     xi = hamel.full(system, q, jnp.zeros(system.rank) if not len(xi) else jnp.asarray(xi, float))
-    values = _offsets(reversible, system, q, xi)
+    values, (singular, ratio) = _offsets(reversible, system, q, xi)
+    if ratio < DEPENDENT and np.max(np.abs(singular - place)) <= near:
+        raise AxiomFailed(
+            f"independent: the fields of frame(q) are dependent at q = {numerals(singular)}, within near = {near:g} of "
+            f"q = {numerals(place)}: a velocity there has no xi, or many. Choose other fields or coordinates, or say "
+            f"by near=... how far from q the system is good. Of {signature(system)}."
+        )
     for name, axiom in axioms.of_system(system, reversible).items():
         for of, off in zip(axiom.names or ("",), np.asarray(values[name]), strict=True):
             if not off <= axiom.tolerance:

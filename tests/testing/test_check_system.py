@@ -87,6 +87,33 @@ class Normed(Skate):
         return super().lagrangian(q, xi) + 0.1 * jnp.linalg.norm(xi) ** 3 / (1.0 + jnp.linalg.norm(xi))
 
 
+def singular(scale):
+    """A particle in a frame that is good where it is looked at, and singular where scale(q) is zero."""
+    frame = lambda q: jnp.stack([jnp.stack([scale(q), 0.1 * scale(q)]), jnp.array([0.3, 1.0])], axis=1)  # noqa: E731
+    return dh.from_quasivelocities(lambda q, xi: 0.5 * xi @ xi - 0.1 * q @ q, frame, 2)
+
+
+@pytest.mark.parametrize(
+    ("scale", "there"),
+    [
+        (lambda q: q[0] - 0.3, [0.3]),
+        (lambda q: (q[0] - 0.3) ** 2, [0.3]),  # det touches zero, and changes no sign
+        (lambda q: (q[0] - 0.3) ** 2 + (q[1] + 0.2) ** 2, [0.3, -0.2]),  # at one point
+    ],
+    ids=["changes sign", "touches", "a point"],
+)
+def test_fields_dependent_away_from_the_place_are_found(scale, there):
+    with pytest.raises(AxiomFailed, match="independent: the fields of frame") as failed:
+        check_system(singular(scale), [0.0, 0.0])
+    shown = re.search(r"dependent at q = \[(.*?)\]", str(failed.value))[1].split(", ")
+    assert [float(value) for value in shown][: len(there)] == pytest.approx(there, abs=1e-5)
+
+
+def test_fields_dependent_further_away_are_not_asked():
+    check_system(singular(lambda q: q[0] - 0.9), [0.0, 0.0], examples=3)
+    check_system(singular(lambda q: 1.0 + (q[0] - 0.3) ** 2), [0.0, 0.0], examples=3)
+
+
 class Aimed(Skate):
     """Its constraint depends on x in the frame but not in a bracket given by hand."""
 
