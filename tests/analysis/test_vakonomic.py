@@ -1,9 +1,12 @@
-"""The other principle against closed forms: circles of least energy, a holonomic constraint, the skate of Kozlov."""
+"""The other principle against closed forms, and against the action made least over curves of nodes, by SciPy alone."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.optimize import brentq
+from scipy.integrate import quad
+from scipy.interpolate import CubicSpline
+from scipy.optimize import brentq, minimize
 
 import discrete_hamel as dh
 
@@ -66,6 +69,68 @@ def test_holonomic_constraints_know_one_principle():
     other = dh.vakonomic(HEISENBERG, [0.1, 0, 0], [1.0, 0.3], multipliers=[0.7], t=times)
     straight = np.outer(times, [1.0, 0.3]) + [0.1, 0.0]  # the nonholonomic motion
     assert np.max(np.abs(other.q[:, :2] - straight)) > 0.1
+
+
+def test_the_vertical_disk_by_quadratures():
+    """L + lambda (slips) has P and Q, conjugate to x and y, and C, conjugate to psi, constant; and energy.
+
+    (B + m R^2) psi' = C - R (P cos phi + Q sin phi),  A phi'^2 + (B + m R^2) psi'^2 = 2 E
+    """
+    disk, end = dh.systems.VerticalDisk(), 1.5
+    A, whole, R = disk.inertia_diameter, disk.inertia_axis + disk.mass * disk.radius**2, disk.radius
+    turn, spin, pull = 3.0, 2.0, (1.6, -0.5)
+    curve = dh.vakonomic(disk, [0.0] * 4, [turn, spin], multipliers=pull, t=end)
+    P, Q = pull[0] - disk.mass * R * spin, pull[1]
+    C, twice = whole * spin + R * P, A * turn**2 + whole * spin**2
+    own = lambda phi: (C - R * (P * np.cos(phi) + Q * np.sin(phi))) / whole  # noqa: E731
+    heading = lambda phi: np.sqrt((twice - whole * own(phi) ** 2) / A)  # noqa: E731
+    rates = (lambda _: 1.0, own, lambda phi: -R * np.cos(phi) * own(phi), lambda phi: -R * np.sin(phi) * own(phi))
+    phi, *others = curve.q[-1]
+    found = [quad(lambda a, rate=rate: rate(a) / heading(a), 0.0, phi, epsabs=1e-12)[0] for rate in rates]
+    assert np.array(found) == pytest.approx(np.array([end, *others]), abs=1e-10)
+    assert abs(phi - turn * end) > 0.3  # where d'Alembert's disk is
+
+
+def least_action(system, rows, q0, q1, end, intervals):
+    """The nodes between q0 and q1 that make sum h L(middle, change / h) least, with rows(middle) change = 0."""
+    h = end / intervals
+
+    def parts(inner):
+        q = jnp.concatenate([jnp.asarray(q0)[None], inner.reshape(-1, len(q0)), jnp.asarray(q1)[None]])
+        return (q[:-1] + q[1:]) / 2, jnp.diff(q, axis=0)
+
+    def action(inner):
+        middle, change = parts(inner)
+        density = lambda q, v: system.lagrangian(q, jnp.linalg.solve(system.frame(q), v))  # noqa: E731
+        return h * jnp.sum(jax.vmap(density)(middle, change / h))
+
+    def off(inner):
+        middle, change = parts(inner)
+        return jnp.einsum("ki,ki->k", jax.vmap(rows)(middle), change)
+
+    chord = np.linspace(q0, q1, intervals + 1)[1:-1].ravel()
+    level = {"xla_backend_optimization_level": 0}
+    quick = lambda function: jax.jit(function, compiler_options=level)  # noqa: E731
+    held = {"type": "eq", "fun": quick(off), "jac": quick(jax.jacfwd(off))}
+    both = quick(jax.value_and_grad(action))
+    found = minimize(both, chord, jac=True, constraints=[held], method="SLSQP", options={"ftol": 1e-14})
+    assert np.max(np.abs(off(found.x))) < 1e-9
+    return found.x.reshape(-1, len(q0))
+
+
+def test_the_skate_on_a_slope_has_least_action_among_curves_of_nodes():
+    """Only the Lagrangian is the library's; the curves come nearer as h^2, and d'Alembert's does not."""
+    skate, ends, time = dh.systems.KnifeEdgeOnIncline(), ([0.0, 0.0, 0.0], [0.4, 1.0, 0.3]), 1.0
+    blade = lambda q: jnp.stack([0.0 * q[0], jnp.sin(q[0]), -jnp.cos(q[0])])  # noqa: E731
+    curve = dh.vakonomic_between(skate, *ends, t=time)
+    off = []
+    for intervals in (10, 20):
+        nodes = least_action(skate, blade, *ends, time, intervals)
+        off.append(np.max(np.abs(nodes - CubicSpline(curve.t, curve.q)(np.linspace(0, time, intervals + 1)[1:-1]))))
+    assert np.log2(off[0] / off[1]) == pytest.approx(2, abs=0.15)
+    assert off[1] < 2e-3
+    rolling = dh.reference(skate, curve.q[0], curve.xi[0], t=time)
+    assert np.max(np.abs(rolling.q[-1] - curve.q[-1])) > 10 * off[0]
 
 
 def test_without_the_multipliers_bracket_it_is_another_flow():
