@@ -2,7 +2,7 @@
 
 import numbers
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import jax
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.errors import InputError
+from discrete_hamel._support.errors import InputError, RunInterrupted
 
 LONGEST = 80  # characters of a value in a message
 
@@ -22,6 +22,11 @@ def short(value: object) -> str:
     except Exception:
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def name_of(names: Sequence[str], letter: str, index: int) -> str:
+    """How a message calls a component: by its name, or q[2] where it has none."""
+    return names[index] if index < len(names) else f"{letter}[{index}]"
 
 
 def combination(weights: np.ndarray, name: Callable[[int], str], least: float = 1e-9) -> str:
@@ -62,6 +67,15 @@ def explained(what: str) -> Iterator[None]:
                 "and math, jnp.where for if."
             )
         raise InputError(f"{what} cannot be evaluated: {in_short(error)}.{hint}") from error
+
+
+@contextmanager
+def before_steps() -> Iterator[None]:
+    """Around what is done before a run's first step: Ctrl-C there says so, as there is nothing yet to hand back."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise RunInterrupted("interrupted before the first step, while it was built: nothing was computed.") from None
 
 
 def in_short(error: Exception) -> str:

@@ -192,11 +192,7 @@ class FromVelocities(_GivenInVelocities):
     params: PyTree = None
     description: Description = static(default=NOTHING)
 
-    def frame(self, q: Array) -> Array:
-        return jnp.asarray(_call(self.frame_of, self.params, q))
-
-    def slip(self, q: Array) -> Array:
-        return System.slip(self, q) if self.slip_of is None else jnp.asarray(_call(self.slip_of, self.params, q))
+    frame, slip = FromQuasivelocities.frame, FromQuasivelocities.slip  # of the same fields
 
 
 class FromConstraints(_GivenInVelocities):

@@ -79,7 +79,12 @@ def describe(words: Mapping) -> Description:
         for name, value in words.items()
         if value is not None
     }
-    return Description(**frozen)
+    said = Description(**frozen)
+    named = {"t", "energy", "moving energy", *said.coordinates, *said.velocities, *dict(said.invariants)}
+    for name in dict(said.units):  # "x'" and "p x" go by "x": see units.py
+        if "[" not in name and not named & {name, name.removeprefix("p "), name.removeprefix("p ").rstrip("'")}:
+            raise InputError(f"units has {name!r}, and the names are {', '.join(sorted(named))}.")
+    return said
 
 
 _staged = Cache(most=200)

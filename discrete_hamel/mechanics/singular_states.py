@@ -10,7 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import FrameDegenerates, InputError, RunFailed, SingularState
-from discrete_hamel._support.inputs import combination
+from discrete_hamel._support.inputs import combination, name_of
 from discrete_hamel.mechanics.gibbs_appell import directions, inertia, slopes, vector_field
 from discrete_hamel.mechanics.system import System
 
@@ -61,7 +61,7 @@ def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: 
             f"the slopes C_v of the constraint are dependent at q = {place[0]}, qdot = {place[1]}: {rows} = 0, so that "
             "the velocities allowed have no tangent there (branches may meet). Start at another state."
         )
-    words = combination(lost, lambda i: system.velocities[i] if i < len(system.velocities) else f"z[{i}]", 1e-3)
+    words = combination(lost, lambda i: name_of(system.velocities, "z", i), 1e-3)
     known = f" ({system.singular})" if system.singular else ""  # type: ignore[attr-defined]
     return (
         f"psi_z(q, z) has rank below m = {psi_z.shape[1]} at q = {place[0]}, z = {place[1]}{known}: a change of z "

@@ -11,7 +11,7 @@ from jax import Array, lax
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
-from discrete_hamel._support.inputs import explained
+from discrete_hamel._support.inputs import before_steps, explained
 from discrete_hamel.compiler.paths import AnyStepper, compiled_for, stepper_for
 from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.mechanics.newton import Report
@@ -171,11 +171,12 @@ def run(
 
     Nothing depends on where chunks end, so that a run taken up again has the numbers of one never interrupted.
     """
-    with explained(f"the start of {type(scheme).__name__}"):
-        state, first = (first_state.afresh if record.lasting else first_state)(system, scheme, q, xi, h)
     stepper: AnyStepper | str = "asked for"
-    if compiled:
-        stepper = stepper_for(system, scheme, state, h, reproducible=record.lasting)
+    with before_steps():
+        with explained(f"the start of {type(scheme).__name__}"):
+            state, first = (first_state.afresh if record.lasting else first_state)(system, scheme, q, xi, h)
+        if compiled:
+            stepper = stepper_for(system, scheme, state, h, reproducible=record.lasting)
     path = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     (state, finished, plain_until, plain_steps), last = record.begin(state, first, path)
     failure: RunFailed | RunInterrupted | None = None

@@ -28,6 +28,8 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
     if isinstance(m, bool) or not isinstance(m, int | np.integer) or not 1 <= m <= n:
         raise InputError(f"rank is {m!r}; it counts the free quasi-velocities and must be 1 to n = {n}.")
     m = int(m)
+    if (names := system.velocities) and len(names) not in (m, n):
+        raise InputError(f"{len(names)} velocities are named ({', '.join(names)}); xi has {m} free ones, {n} in all.")
     if n > len(q) and system.brackets_by_autodiff:
         raise InputError(
             f"frame(q) has {n} fields on {len(q)} coordinates, which cannot be independent, so their brackets do "
@@ -48,8 +50,11 @@ def nonlinear_shapes(system: System, q: Array) -> int:
     n = len(q)
     m: Any = getattr(system, "rank", None)
     counts = isinstance(m, int | np.integer) and not isinstance(m, bool) and m >= 1
-    if not counts or m > n + sum(jax.eval_shape(system.rows, q, jnp.zeros(m)).shape):
+    if not counts or m > n + (k := sum(jax.eval_shape(system.rows, q, jnp.zeros(m)).shape)):
         raise InputError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
+    for letter, right, names in (("q", {n}, system.coordinates), ("z", {m, m - k}, system.velocities)):
+        if len(names) not in {0} | right:
+            raise InputError(f"{letter} has {max(right)} components, and {len(names)} are named: {', '.join(names)}.")
     z, v, sizes = jnp.zeros(m), jnp.zeros(n), f"n = {n}, m = {m}"
     refuse_shape("velocity(q, z)", (n,), sizes, system.velocity, q, z)
     refuse_shape("the Lagrangian L(q, qdot)", (), sizes, system.lagrangian, q, v)

@@ -8,7 +8,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
-from discrete_hamel._support.inputs import explained
+from discrete_hamel._support.inputs import before_steps, explained
 from discrete_hamel.compiler.native.host import warn_of_single_precision
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
@@ -84,7 +84,8 @@ def simulate(
         scheme, h = TimeTransformed(scheme, density), 1.0
     h, t0 = checks.step_size(h), float(checks.vector("t0", [t0])[0]) if t0 else 0.0
     warn_of_single_precision(h)
-    system, q, xi = checks.initial_data(system, q, xi, v, lasting=store is not None)
+    with before_steps():
+        system, q, xi = checks.initial_data(system, q, xi, v, lasting=store is not None)
     if density is not None:
         step_density(density, q, xi)
     if checks.traced(system, scheme, q, xi, h):

@@ -89,17 +89,17 @@ class Trajectory(Pytree):
     what made it. For trajectories of `dh.reference`, which has no steps, scheme, h, xi_mid, report and final are None.
     """
 
-    t: Float[np.ndarray, nodes]
-    q: Float[np.ndarray, nodes, N]
-    p: Float[np.ndarray, nodes, m]
-    xi: Float[np.ndarray, nodes, n]
-    xi_mid: Float[np.ndarray, K, n]
-    report: Any  # a RunReport
-    system: System
-    scheme: Any
-    h: Any
-    final: Any
-    save_every: int = static(default=1)
+    t: Float[np.ndarray, nodes]  # times of the nodes
+    q: Float[np.ndarray, nodes, N]  # coordinates at the nodes
+    p: Float[np.ndarray, nodes, m]  # momenta at the nodes, along the fields that span D
+    xi: Float[np.ndarray, nodes, n]  # quasi-velocities at the nodes, all n
+    xi_mid: Float[np.ndarray, K, n]  # quasi-velocities of the intervals, all n
+    report: Any  # a RunReport: how the solves went, which path ran, and why
+    system: System  # what moved, ready at the start
+    scheme: Any  # by which scheme
+    h: Any  # the step
+    final: Any  # the scheme's State at the last node
+    save_every: int = static(default=1)  # steps from node to node
 
     def _evaluate(self, function: Callable) -> Any:
         if not _known(self.q):
@@ -167,7 +167,7 @@ class Trajectory(Pytree):
         return dataset(self)
 
     def save(self, path: PathLike) -> None:
-        """Write to a Zarr store that opens in xarray and with `dh.load` (needs the extra `archive`)."""
+        """Write to a Zarr store that opens with `dh.load`, and in xarray (with the extra `archive`)."""
         from discrete_hamel.runs.storage.archive import save
 
         save(self, path)

@@ -12,7 +12,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
-from discrete_hamel._support.inputs import combination, explained, floats, short
+from discrete_hamel._support.inputs import combination, explained, floats, name_of, short
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 from discrete_hamel.compiler.reading.numbers import number, with_arrays
 from discrete_hamel.compiler.reading.programs import Repeated
@@ -214,10 +214,6 @@ def _refuse_length(v: Array, q: Array) -> None:
         raise InputError(f"v has {len(v)} components, q has {len(q)}; v is qdot, one component a coordinate.")
 
 
-def _name(names: tuple[str, ...], letter: str, index: int) -> str:
-    return names[index] if index < len(names) else f"{letter}[{index}]"
-
-
 def finite_parameters(system: PyTree) -> None:
     """Refuses NaN and infinity among the parameters of a system or scheme."""
     for path, leaf in jax.tree_util.tree_leaves_with_path(system):
@@ -248,10 +244,10 @@ def _regular(system: System, mass: np.ndarray, psi: np.ndarray) -> None:
     lost = without_inertia(mass)
     if lost is None:
         return
-    words, slope = combination(lost, lambda i: _name(system.velocities, "xi", i)), "d2l/dxi2"
+    words, slope = combination(lost, lambda i: name_of(system.velocities, "xi", i)), "d2l/dxi2"
     if system.in_velocities is not None:
         along = psi[:, : len(lost)] @ lost
-        words, slope = combination(along, lambda i: f"{_name(system.coordinates, 'q', i)}'"), "d2L/dqdot2"
+        words, slope = combination(along, lambda i: f"{name_of(system.coordinates, 'q', i)}'"), "d2L/dqdot2"
     raise InputError(
         f"the Lagrangian is degenerate on the constraint: motion along {words} carries no inertia ({slope} is singular "
         "there), so its acceleration is not determined. Add the missing mass or inertia, or forbid that motion."
@@ -283,7 +279,7 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
     size = max(float(np.max(np.abs(xi))), float(np.max(np.abs(slip))), 1e-300)
     if abs(off[worst]) <= ON_CONSTRAINT * size:
         return
-    row, name = worst, _name(system.velocities, "xi", m + worst)
+    row, name = worst, name_of(system.velocities, "xi", m + worst)
     if rows := unwrap(system):
         row, name = rows.row_name(worst)
     elif of_v and m + worst >= len(system.velocities):
@@ -303,6 +299,6 @@ def _refuse_unreached(system: System, v: Array, found: ArrayLike, by: str) -> No
     if not abs(miss[worst]) <= ON_CONSTRAINT * max(size, 1e-300):
         raise InputError(
             f"the initial velocity is off the constraint: no {by} gives it, and the nearest misses row {worst}, the "
-            f"velocity of {_name(system.coordinates, 'q', worst)}, by {miss[worst]:.3g} (v is of size {size:.3g}). "
+            f"velocity of {name_of(system.coordinates, 'q', worst)}, by {miss[worst]:.3g} (v is of size {size:.3g}). "
             f"Give {by}, or correct v."
         )

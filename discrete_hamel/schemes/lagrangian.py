@@ -94,13 +94,12 @@ class StormerVerlet(_Lagrangian):
     reference = "Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), VI.3 (3.4)"
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
-        _need_square(system, q, "StormerVerlet")
         if system.rank != len(xi):
             raise InputError(
                 f"StormerVerlet is for unconstrained systems; this one constrains {len(xi) - system.rank} of its "
                 f"{len(xi)} velocities. Use DiscreteHamel or Leapfrog, or Rattle if the constraint is holonomic."
             )
-        return Scheme.start(self, system, q, xi, h)
+        return super().start(system, q, xi, h)
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         return _verlet(system, state.q, _covector(system, state.q, state.p), h, z)[0]

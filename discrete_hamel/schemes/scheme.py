@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
+from discrete_hamel._support.inputs import name_of
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
@@ -146,12 +147,9 @@ class Scheme(Pytree, Generic[Moving, Held]):
 
     def equation(self, system: Moving, row: int) -> str:
         """What a row of the residual is, for messages."""
-        m, names = system.rank, (system.velocities, system.coordinates)
-        of_d = row < m
-        index = row if of_d else row - m
-        known = names[0 if of_d else 1]
-        name = known[index] if index < len(known) else f"{'xi' if of_d else 'q'}[{index}]"
-        return f"the momentum balance along {name}" if of_d else f"the reconstruction of {name}"
+        if row < system.rank:
+            return f"the momentum balance along {name_of(system.velocities, 'xi', row)}"
+        return f"the reconstruction of {name_of(system.coordinates, 'q', row - system.rank)}"
 
     def velocity(self, system: Moving, state: Held) -> Array:
         """xi at the node (n components): mu(q_k, xi_k) = p_k on D."""

@@ -9,16 +9,16 @@ from jax import Array
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics.hamel import full, vector_field
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.scheme import Interval, Scheme, State, Wrapped
+from discrete_hamel.schemes.scheme import Interval, Scheme, State, Wrapped, compensate
 
 
 class Paced(Pytree):
-    """The state of the scheme that steps, log sigma, the time, and the round-off in that."""
+    """The state of the scheme that steps, log sigma, the time, and what that rounds off."""
 
     inner: State
     log_density: Array
     t: Array
-    excess: Array
+    low: Array
 
     q = of("inner.q")
     p = of("inner.p")
@@ -71,7 +71,7 @@ class TimeTransformed(Wrapped):
         inner, interval = self.scheme.step(system, state.inner, size)
         log_density = log_density + h / 2 * self._slope(system, inner)
         report = interval.report.replace(converged=interval.report.converged & jnp.isfinite(log_density))
-        return Paced(inner, log_density, *_sum(state.t, state.excess, size)), interval.replace(report=report)
+        return Paced(inner, log_density, *compensate(state.t, state.low, size)), interval.replace(report=report)
 
     def unsolved(self, system: System, state: Paced, h: Array) -> tuple[Scheme, State, Array]:
         _, size = self._step_size(system, state, h)
@@ -79,13 +79,3 @@ class TimeTransformed(Wrapped):
 
     def time(self, state: Paced) -> Array:
         return state.t
-
-    def velocity(self, system: System, state: Paced) -> Array:
-        return self.scheme.velocity(system, state.inner)
-
-
-def _sum(t: Array, excess: Array, h: Array) -> tuple[Array, Array]:
-    """t + h and what rounding added to it, to be taken off the next term: Kahan's compensated sum."""
-    term = h - excess
-    total = t + term
-    return total, (total - t) - term

@@ -57,6 +57,10 @@ MISTAKES = {
     "params forgotten": (skate(L=lambda q, v, mass: 0.5 * mass * v @ v), r"required argument: 'mass'.*params"),
     "L and A exchanged": (skate(L=A, A=L), r"function of \(q, v\) is called with 1 arguments"),
     "names too few": (skate(coordinates=("x", "y")), r"q has 3 components; .* has 2: x, y"),
+    "velocities too few": (skate(velocities=("go",)), r"1 velocities are named \(go\); xi has 2 free ones, 3 in all"),
+    "velocities too many": (skate(velocities=tuple("abcd")), r"4 velocities are named .* 2 free ones, 3 in all"),
+    "the same in a frame, all free": (framed(velocities=("go",)), r"1 velocities are named .* 3 free ones, 3 in all"),
+    "a unit of no name": (skate(coordinates=NAMES, units={"z": "m"}), r"units has 'z', and the names are energy, head"),
     "names twice": (skate(coordinates=("x", "x", "y")), r"tuples of names, each of its own"),
 }  # fmt: skip
 
@@ -67,6 +71,19 @@ def test_the_answer_is_in_the_words_of_who_asked(mistake):
     with pytest.raises(dh.InputError, match=sentence) as refused:
         go()
     assert not any(word in str(refused.value) for word in ("xi[", "u_1", "Traceback", "jaxpr"))
+
+
+def test_units_of_rates_momenta_and_invariants_are_no_mistakes():
+    units = {"t": "s", "x": "m", "x'": "m/s", "p x'": "kg m/s", "energy": "J", "speed": "m/s"}
+    named = dh.from_constraints(L, A, coordinates=NAMES, units=units, invariants={"speed": lambda q, xi: xi[0]})
+    assert named.units == units
+
+
+def test_names_of_a_nonlinear_system_are_as_many_as_what_they_name():
+    for names in ({"coordinates": ("x",)}, {"velocities": ("turn", "go")}):
+        point = dh.nonlinear(L, lambda q, z: jnp.array([jnp.cos(z[0]), jnp.sin(z[0])]), 1, **names)
+        with pytest.raises(dh.InputError, match=r"[qz] has [12] components, and [12] are named"):
+            dh.simulate(point, q=[0.0, 0.0], xi=[0.5], h=0.1, steps=1)
 
 
 def test_a_velocity_off_a_row_names_the_row():

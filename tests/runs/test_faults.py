@@ -199,6 +199,24 @@ def test_a_second_ctrl_c_is_not_waited_for(slow):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_ctrl_c_before_the_first_step_says_so(slow, monkeypatch):
+    """While the system is looked at, and while the step is built."""
+
+    def interrupt(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+
+    class Interrupting(dh.systems.ChaplyginSleigh):
+        lagrangian = interrupt
+
+    start = {"q": [0.1, 0, 0], "xi": [1.5, -0.3], "h": 0.01, "steps": 10}
+    with pytest.raises(dh.RunInterrupted, match="before the first step") as stop:
+        dh.simulate(Interrupting(), **start)
+    assert stop.value.trajectory is None
+    monkeypatch.setattr(loops, "stepper_for", interrupt)
+    with pytest.raises(dh.RunInterrupted, match="before the first step"):
+        dh.simulate(dh.systems.ChaplyginSleigh(), **start)
+
+
 def test_others_who_handle_ctrl_c_are_left_alone(slow, whole):
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
