@@ -484,11 +484,11 @@ def command_line() -> Seen:
         ["run", "NSpherePendulum", "--set", "dimension=1"],
     )
     ended = [
-        subprocess.run([sys.executable, "-m", "discrete_hamel.cli", *call], capture_output=True, text=True, cwd=ROOT)
+        subprocess.run([sys.executable, "-m", "discrete_hamel", *call], capture_output=True, text=True, cwd=ROOT)
         for call in calls
     ]
     quiet = subprocess.run(
-        [sys.executable, "-OO", "-m", "discrete_hamel.cli", "figures", "--list"],
+        [sys.executable, "-OO", "-m", "discrete_hamel", "figures", "--list"],
         capture_output=True,
         text=True,
         cwd=ROOT,

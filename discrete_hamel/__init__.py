@@ -86,8 +86,8 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
     "control": {"control.optimal": ("optimal_control", "optimal_path")},
     "what can go wrong": {
         "_support.errors": (
-            "InputError", "RunFailed", "NewtonFailed", "FrameDegenerates", "SingularState", "RunInterrupted",
-            "ContactLost", "StoreFailed", "StoreBusy", "StoreDamaged",
+            "InputError", "InputTypeError", "RunFailed", "NewtonFailed", "FrameDegenerates", "SingularState",
+            "RunInterrupted", "ContactLost", "StoreFailed", "StoreBusy", "StoreDamaged",
         ),
         "compiler.native.host": ("SinglePrecision",),
         "compiler.paths": ("SlowPath",),

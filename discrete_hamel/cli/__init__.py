@@ -4,6 +4,7 @@ import argparse
 import difflib
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -14,6 +15,7 @@ from jax.errors import JaxRuntimeError
 import discrete_hamel as dh
 from discrete_hamel.cli import audit, bench, compare, completion, doctor, figures, run, show, sweep, systems
 
+INTERRUPTED = 128 + signal.SIGINT  # the exit status of what Ctrl-C ended, as in a shell
 COMMANDS = (systems, run, sweep, show, compare, audit, figures, bench, doctor, completion)
 
 EXAMPLES = """examples:
@@ -37,7 +39,7 @@ discrete-hamel COMMAND --help tells the options of a command.
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point; returns the exit status: 0 done, 1 a run or claim failed, 2 wrong arguments."""
+    """Entry point; returns the exit status: 0 done, 1 a run or claim failed, 2 wrong arguments, 130 Ctrl-C."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     parser = _parser()
     if not words:
@@ -49,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except dh.RunFailed as failure:
         print(f"discrete-hamel: the run stopped. {failure}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt as interrupt:  # a RunInterrupted says how far the run was
+        print(f"discrete-hamel: {str(interrupt) or 'interrupted.'}", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # `| head`: nobody reads on, and Python's own last flush should not complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -52,7 +52,7 @@ def execute(options: argparse.Namespace) -> int:
         trajectory = dh.simulate(
             system, q, xi, v=v, h=h, steps=options.steps, scheme=scheme, save_every=options.save_every, progress=True
         )
-    except dh.RunFailed as stopped:
+    except (dh.RunFailed, dh.RunInterrupted) as stopped:
         if stopped.trajectory is None or len(stopped.trajectory) < 2:
             raise
         failure, trajectory = stopped, stopped.trajectory

@@ -39,4 +39,16 @@ ARGUMENTS = {
     "own_point": "whether `point` is the user's",
     "covector": "components along dq",
     "report": "how Newton's iteration went, per step",
+    # What means something else in one function.
+    "load.system": "what moved, where the store cannot say it itself",
+    "load.scheme": "what it moved by, where the store cannot say it itself",
+    "spectrum.scheme": "a scheme whose step is looked at too; without it the continuous motion alone",
+    "spectrum.h": "its step",
+    "relative_equilibrium.scheme": "a scheme, for one of its map; without it one of the continuous motion",
+    "relative_equilibrium.h": "its step",
+    "ensemble.q": "coordinates, N numbers, or a row of them for each member",
+    "ensemble.xi": "quasi-velocities, or a row of them for each member",
+    "ensemble.v": "velocities qdot, instead of xi",
+    "ensemble.save_every": "keep each so-many-th node and the first; None keeps the last one only",
+    "reference.t": "when: the last time, or an array of times",
 }

@@ -9,6 +9,7 @@ import textwrap
 import types
 import typing
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from arguments import ARGUMENTS
@@ -77,6 +78,7 @@ def entry(owner: types.ModuleType, name: str, addresses: Links, used: Mapping[st
         parts.append(raw("".join([arguments(thing, addresses), returns(thing, addresses), raises(thing, addresses)])))
     if inspect.isclass(thing) and not _error(thing):
         own = [n for n, member in vars(thing).items() if not n.startswith("_") and inspect.getdoc(member)]
+        own = [n for n in own if not isinstance(getattr(vars(thing)[n], "fget", None), attrgetter)]  # another's: `of`
         members = [(n, inspect.getattr_static(thing, n)) for n in own]
         rows = [
             _member(n, member, addresses) for n, member in members if callable(member) or isinstance(member, property)
@@ -112,9 +114,7 @@ def arguments(thing: object, addresses: Links) -> str:
         stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         default = "" if parameter.default is parameter.empty else f" = {_short(parameter.default)}"
         kind = "" if parameter.annotation is parameter.empty else _escaped(_last_names(parameter.annotation))
-        meaning = prose(ARGUMENTS.get(parameter.name, ""), addresses)
-        if not meaning and not _said(thing, parameter.name):
-            meaning = _escaped(_comment(thing, parameter.name))
+        meaning = prose(_meaning(thing, parameter.name), addresses)
         rows.append(
             f"<tr><th scope='row'><code>{stars}{parameter.name}{_escaped(default)}</code></th>"
             f"<td><code>{kind}</code></td><td>{meaning or 'see above'}</td></tr>"
@@ -123,6 +123,12 @@ def arguments(thing: object, addresses: Links) -> str:
         return ""
     head = "<thead><tr><th scope='col'>argument</th><th scope='col'>type</th><th scope='col'></th></tr></thead>"
     return f"<table class='arguments'>{head}<tbody>{''.join(rows)}</tbody></table>"
+
+
+def _meaning(thing: object, name: str) -> str:
+    """What an argument of this call is: what is said of it alone, the comment beside a field, what it is everywhere."""
+    own = ARGUMENTS.get(f"{getattr(thing, '__name__', '')}.{name}") or _comment(thing, name) * inspect.isclass(thing)
+    return own or ARGUMENTS.get(name) or _comment(thing, name) * (not _said(thing, name))
 
 
 def unexplained(thing: object) -> list[str]:
@@ -148,7 +154,7 @@ def returns(thing: object, addresses: Links) -> str:
     address = addresses.get(shown) or addresses.get(f"analysis.{shown}") or addresses.get(f"schemes.{shown}")
     linked = f'<a href="{address}"><code>{shown}</code></a>' if address else f"<code>{shown}</code>"
     about = inspect.getdoc(given) if inspect.isclass(given) and given.__module__.startswith("discrete_hamel") else ""
-    first = re.split(r"(?<=[.:;]) |\n\n", about or "")[0]
+    first = re.split(r"(?<=\.)\s|\n\n", about or "")[0]
     return f"<p><span class='part'>Returns</span> {linked}{': ' + prose(first, addresses) if first else ''}</p>"
 
 
@@ -199,7 +205,7 @@ def _names(function: types.FunctionType) -> tuple[frozenset[str], frozenset[str]
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     named = {call.id for call in calls if isinstance(call, ast.Name)}
     dotted = {f"{call.value.id}.{call.attr}" for call in calls if _of_module(call, function)}
-    return frozenset("InputError" if name == "InputTypeError" else name for name in named), frozenset(named | dotted)
+    return frozenset(named), frozenset(named | dotted)
 
 
 def _of_module(call: ast.expr, function: types.FunctionType) -> bool:
@@ -235,6 +241,8 @@ def mentions(files: Sequence[Path], names: Sequence[str]) -> dict[str, list[str]
 
 @functools.cache
 def _title(page: str) -> str:
+    if Path(page).name == "README.md":
+        return "Start"
     text = Path(page).read_text(encoding="utf-8")
     found = re.search(r'^#+ (.+?)$|"# (.+?)(?:\\n)?"', text, re.MULTILINE)
     return next((part for part in found.groups() if part), page) if found else Path(page).stem
@@ -255,7 +263,8 @@ def _relative(page: str) -> str:
 def signature(thing: object) -> str:
     """As one reads it: types by their last name."""
     try:
-        return _last_names(str(inspect.signature(thing)))  # type: ignore[arg-type]
+        shown = re.sub(r"= '([^']*)'", r'= "\1"', str(inspect.signature(thing)))  # type: ignore[arg-type]
+        return _last_names(shown)  # the quotes of annotations go, and those of defaults stay
     except (TypeError, ValueError):
         return "(...)"
 

@@ -291,7 +291,7 @@ def test_a_full_disk_is_spoken_of_and_nothing_is_left(tmp_path, capsys, monkeypa
 
 
 def test_figures_are_listed_under_oo():
-    line = [sys.executable, "-OO", "-m", "discrete_hamel.cli", "figures", "--list"]
+    line = [sys.executable, "-OO", "-m", "discrete_hamel", "figures", "--list"]
     shown = subprocess.run(line, capture_output=True, text=True, check=False)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert set(FIGURES) <= set(shown.stdout.split())
