@@ -12,6 +12,7 @@ from discrete_hamel.cli.motions import FILE, stored_run
 from discrete_hamel.cli.printing import add_json, facts, print_facts, summary
 from discrete_hamel.runs.ensemble.results import with_reasons
 from discrete_hamel.runs.storage.optional import xarray_module
+from discrete_hamel.runs.storage.reading import verify
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -39,14 +40,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Print it, and draw what was asked for."""
-    xarray = xarray_module()
-    try:
-        contents = xarray.open_zarr(options.store, consolidated=False, decode_times=False)
-    except FileNotFoundError:  # which says of a folder without a group what only Zarr's users know
-        what = "is no Zarr store" if Path(options.store).exists() else "does not exist"
-        raise FileNotFoundError(f"{options.store} {what}; run --save and sweep --store make one.") from None
-    if "member" in contents.dims:
-        return _ensemble(options, contents)
+    if not Path(options.store).exists():
+        raise FileNotFoundError(f"{options.store} does not exist; run --save and sweep --store make one.")
+    _, manifest = verify(Path(options.store))
+    if "kind" in manifest:
+        return _ensemble(
+            options, xarray_module(stores=True).open_zarr(options.store, consolidated=False, decode_times=False)
+        )
     trajectory = stored_run(options.store, options.system)
     pictures.refuse(options, trajectory.system, trajectory.q[0], abs(float(trajectory.t[-1] - trajectory.t[0])))
     if options.json:

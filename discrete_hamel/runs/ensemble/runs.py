@@ -79,7 +79,7 @@ def ensemble(
     >>> runs.q.sel(coordinate="theta").shape, runs.reason.values.any()
     ((5, 1), np.False_)
     """
-    xarray_module()  # what is returned is its Dataset: better missed now than after an hour
+    xarray_module(stores=store is not None)  # what is returned is its Dataset: better missed now than after an hour
     scheme = default_scheme(system) if scheme is None else scheme
     if not isinstance(scheme, Scheme):
         raise InputTypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
