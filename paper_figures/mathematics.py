@@ -24,7 +24,7 @@ OPENING, CLOSING = "([{", ")]}"
 
 TOKENS = re.compile(
     r"(?P<figure>(?<=figure )\d+[a-z]\b)|(?P<number>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
-    r"|(?P<word>[A-Za-z]+'s\b)"
+    r"|(?P<word>[A-Za-z]+['’]s\b|Ctrl-C)"
     r"|(?P<name>[A-Za-z]+\d*(?:_\{[^}]*\}|_[A-Za-z0-9]+)?'*)"
     r"|(?P<operator>\+-|->|<=|>=|!=|[-+*/=<>^|])"
     r"|(?P<bracket>[()\[\]{}])"
@@ -56,7 +56,7 @@ class Token(NamedTuple):
             return "e" in self.text
         if self.kind == "unit":
             return "^" in self.text
-        many = bool(greek(self.stem)) or self.stem in FUNCTIONS or self.text != self.stem
+        many = bool(greek(self.stem) or rate(self.stem)) or self.stem in FUNCTIONS or self.text != self.stem
         return self.atom and self.kind == "name" and many or self.text in ("^", "+-")
 
 
@@ -70,10 +70,21 @@ def greek(name: str) -> str:
     return letter if len(letter) == 1 and "Α" <= letter <= "ω" else ""
 
 
+def rate(name: str) -> tuple[str, ...]:
+    """The letter of a rate, and its dots; nothing of another name.
+
+    >>> rate("qdot"), rate("xidot"), rate("anecdote")
+    (('q', '˙'), ('ξ', '˙'), ())
+    """
+    found = re.fullmatch(r"([A-Za-z]+?)(d?)dot", name)
+    letter = (greek(found[1]) or found[1]) if found else ""
+    return (letter, "¨" if found and found[2] else "˙") if len(letter) == 1 else ()
+
+
 def _quantity(stem: str) -> bool:
-    """Whether a name is a letter, a Greek letter, a function, or the differential of a letter."""
+    """Whether a name is a letter, a Greek letter, a rate, a function, or the differential of a letter."""
     differential = stem in DIFFERENTIALS or (stem[:1] == "d" and bool(greek(stem[1:])))
-    return len(stem) == 1 or bool(greek(stem)) or stem in FUNCTIONS or differential
+    return len(stem) == 1 or bool(greek(stem) or rate(stem)) or stem in FUNCTIONS or differential
 
 
 def typeset(text: str) -> str:
@@ -194,6 +205,7 @@ def _row(tokens: Sequence[Token]) -> str:
                 at += 2
                 continue
             power, at = _piece(tokens, at + 1)
+            power = power.removeprefix("<mrow>" + _fence("{")).removesuffix(_fence("}") + "</mrow>")  # A^{-1}
             parts[-1] = f"<msup>{parts[-1]}{power}</msup>"
         elif token.kind == "space":
             if parts and at + 1 < len(tokens) and "unit" in (tokens[at - 1].kind, tokens[at + 1].kind):
@@ -256,6 +268,8 @@ def _letter(text: str) -> str:
         return f"<mi>{stem}</mi>"
     letter = "".join(f"<mi>{part}</mi>" for part in _letters(stem))
     letter = letter if letter.count("<mi>") == 1 else f"<mrow>{letter}</mrow>"
+    if rate(stem):
+        letter = '<mover accent="true"><mi>{}</mi><mo>{}</mo></mover>'.format(*rate(stem))
     index = digits or braced or plain or ""
     below = _row(_tokens(index)) if braced else f"<mi>{greek(index) or index}</mi>" if plain else f"<mn>{index}</mn>"
     above = f"<mo>{'′' * len(primes)}</mo>"

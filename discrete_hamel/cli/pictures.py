@@ -4,9 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from jax.typing import ArrayLike
-
 import discrete_hamel as dh
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli.printing import said
 

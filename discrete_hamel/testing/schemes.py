@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from hypothesis import strategies as st
-from jax.typing import ArrayLike
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.testing.cases import PARTICLE, POINTS, SLEIGH, START, STEP, SURFACE, Case, accepts, has_slope, orbit
 from discrete_hamel.testing.strategies import numbers, vectors

@@ -6,8 +6,8 @@ import jax
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
-from jax.typing import ArrayLike
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import Explained
 
 EXAMPLES = 25

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import films
 import motions
+import numpy as np
 from docstrings import page_of, prose
 
 import discrete_hamel as dh
@@ -103,7 +104,7 @@ def _parameters(kind: type[dh.System], system: dh.System | None) -> str:
 
 
 def _sample(system: dh.System | None) -> str:
-    sample = ", ".join(f"{name} = {calls.plain(value)}" for name, value in sample_of(system).items())
+    sample = ", ".join(f"{name} = {calls.plain(value)}" for name, value in sample_of(system).items() if np.size(value))
     return f"<p>Sample motion: <code>{html.escape(sample)}</code></p>" if sample else ""
 
 

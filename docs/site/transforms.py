@@ -4,6 +4,7 @@ A formula is what is indented without being code, and what stands in a sentence 
 name is what stands in backticks as dh.NAME. So the pages read well as plain text too.
 """
 
+import html
 import re
 from typing import Any
 
@@ -23,6 +24,8 @@ TYPESET = (
     "index",
 )  # pages whose formulas are in plain letters
 LONG = 40  # letters of LaTeX, beyond which a formula may be wider than a telephone: it rolls sideways
+WIDE = 14  # letters of a name in a table, beyond which it may be broken
+JOINTS = re.compile(r"(?<=[/_.(,=])(?=\w)|(?<=\))(?=\S)")  # where: after what joins its parts
 NAME = re.compile(r"(?:dh|discrete_hamel)\.((?:\w+\.)?\w+)\b")
 ADDRESSES = generate.addresses("generated/reference/")
 
@@ -48,6 +51,9 @@ def _displayed(writer: Any, node: nodes.Node) -> None:
 def _resolved(app: Any, tree: nodes.document, page: str) -> None:
     for literal in list(tree.findall(nodes.literal)):
         _linked(app, literal, page)
+    for cell in tree.findall(nodes.entry):
+        for literal in list(cell.findall(nodes.literal)):
+            _broken(literal)
     if page in TYPESET:
         for block in list(tree.findall(nodes.literal_block)):
             if block.get("language", "default") in ("default", "none", ""):
@@ -72,8 +78,15 @@ def _linked(app: Any, literal: nodes.literal, page: str) -> None:
         reference += literal
 
 
-def _replace(old: nodes.Node, html: str) -> None:
-    old.parent.replace(old, nodes.raw("", html, format="html"))
+def _broken(literal: nodes.literal) -> None:
+    """A long name in a table may go on in the next line, else its column leaves no room to the others."""
+    if len(literal.astext()) > WIDE:
+        text = JOINTS.sub("<wbr>", html.escape(literal.astext(), quote=False))
+        _replace(literal, f'<code class="docutils literal notranslate">{text}</code>')
+
+
+def _replace(old: nodes.Node, made: str) -> None:
+    old.parent.replace(old, nodes.raw("", made, format="html"))
 
 
 def _prose(text: nodes.Text) -> bool:

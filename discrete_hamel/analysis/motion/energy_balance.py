@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import scipy  # whose parts are loaded when they are used
 from jax import Array
-from jax.typing import ArrayLike
 
+from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import frames, gibbs_appell, hamel
 from discrete_hamel.mechanics.system import System
@@ -29,7 +29,7 @@ class Supplied(NamedTuple):
         return self.forces + self.slip
 
 
-def power(system: System, q: ArrayLike, xi: ArrayLike) -> Supplied:
+def power(system: System, q: Coordinates, xi: Quasivelocities) -> Supplied:
     """Returns the two parts of E' = <f, xi> + lambda_a b^a(q), along (H).   [MD] Proposition 3.2.2
 
     >>> import discrete_hamel as dh
@@ -54,7 +54,7 @@ def _nonlinear_power(system: System, q: Array, z: Array) -> Supplied:
     return Supplied(forces, rate - forces)
 
 
-def moving_energy(system: System, q: ArrayLike, xi: ArrayLike, field: Callable | None = None) -> Array:
+def moving_energy(system: System, q: Coordinates, xi: Quasivelocities, field: Callable | None = None) -> Array:
     """Returns E - <mu, eta> for a field Psi eta with eta^U = b, by default eta = (0, b).   Fasso & Sansonetto (2016)
 
     Its rate is that of E with the reactions gone: -eta[l] + <f, xi - eta>, where eta[l] is the change of l along the

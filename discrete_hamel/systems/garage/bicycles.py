@@ -30,7 +30,7 @@ class _Parts(NamedTuple):
 
 
 class WhippleBicycle(Vehicle):
-    """A frame with its rider, a fork, and two wheels that roll on the plane without slipping.
+    """A bicycle: a frame with its rider, a fork, and two wheels that roll on the plane without slipping.
 
     Coordinates (x, y, yaw, lean, pitch, steer, rear, front): the rear contact, heading, lean to the right, pitch of the
     frame, steering angle, and the wheels' turning in frame and fork. Pitch is what keeps the front wheel on the ground.
@@ -44,7 +44,8 @@ class WhippleBicycle(Vehicle):
 
     three equations for yaw', pitch' and front'. Parameters are those of the benchmark of Meijaard, Papadopoulos, Ruina
     and Schwab (2007), where z points down; here it points up. Its speeds of weave and capsize, 4.292 and 6.024 m/s,
-    bound the self-stable ones. Energy is bounded. The height of the front wheel is kept as a velocity, to O(h^2).
+    bound those at which the bicycle is stable by itself. Energy is bounded. The height of the front wheel is kept as a
+    velocity, to O(h^2).
     """
 
     wheelbase: float = 1.02  # m

@@ -26,15 +26,15 @@ class Body(Pytree):
     these are not given. A body with mass and no inertia is a point mass.
     """
 
-    name: str
-    joint: Joint = Fixed()
+    name: str  # by which others are put on it, and its coordinates are called
+    joint: Joint = Fixed()  # how it moves on the other
     on: str = ""  # the name of a body, or nothing: the ground
-    at: ArrayLike = (0.0, 0.0, 0.0)  # m
-    turn: ArrayLike | tuple[ArrayLike, Scalar] | None = None  # a rotation matrix, or (axis, angle)
+    at: ArrayLike = (0.0, 0.0, 0.0)  # m, the joint's place in the axes of that body
+    turn: ArrayLike | tuple[ArrayLike, Scalar] | None = None  # of the axes there: a rotation matrix, or (axis, angle)
     mass: Scalar | None = None  # kg
     inertia: ArrayLike | None = None  # kg m^2, about the mass centre: three moments or a matrix
-    centre: ArrayLike = (0.0, 0.0, 0.0)  # m
-    shape: Solid | None = None
+    centre: ArrayLike = (0.0, 0.0, 0.0)  # m, the mass centre in its own axes
+    shape: Solid | None = None  # a solid about it, for mass, inertia and films
 
 
 def mechanism(*parts: Body | Contact, gravity: ArrayLike = 9.81) -> Mechanism | RollingMechanism:

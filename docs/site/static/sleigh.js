@@ -18,7 +18,9 @@ addEventListener("DOMContentLoaded", () => {
         left = Math.min(left, run.path[i]); right = Math.max(right, run.path[i]);
         low = Math.min(low, run.path[i + 1]); high = Math.max(high, run.path[i + 1]);
       }
-      const margin = 700, scale = Math.min(canvas.width / (right - left + 2 * margin), canvas.height / (high - low + 2 * margin));
+      const margin = 700, edge = 180;  // mm beside a short path; pixels for the sleigh itself beside a long one
+      const scale = Math.min(canvas.width / (right - left + 2 * margin), canvas.height / (high - low + 2 * margin),
+        (canvas.width - edge) / (right - left + 1), (canvas.height - edge) / (high - low + 1));
       box = { scale, x: canvas.width / 2 - scale * (left + right) / 2, y: canvas.height / 2 + scale * (low + high) / 2 };
       k = run.path.length / 3 - 1; draw();
       const a = data.offsets[offset.value], [omega, v] = run.end;
