@@ -222,6 +222,27 @@ def test_elimination_with_the_sums_is_the_dense_solve_for_any_chain():
     assert np.median(contraction) < 1e-12
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no number has more digits than a double here")
+def test_what_a_correction_loses_is_in_proportion_to_the_roundoff():
+    """In single precision 2^29 times as much, for the same data: the first order of its bound, neither more nor less.
+
+    A formula that is wrong by more than its roundings loses as much in both.
+    """
+    lost = np.array([_lost_in_doubles_and_singles(*chain) for chain in CHAINS[4:16]])
+    ratio = np.median(lost[:, 1] / lost[:, 0])
+    assert 2.0**29 / 8 < ratio < 2.0**29 * 8
+    assert not 2.0**29 / 8 < np.median(lost[:, 1] / (lost[:, 0] + 1e-11)) < 2.0**29 * 8  # a formula off by that
+
+
+def _lost_in_doubles_and_singles(seed, scale, spread):
+    stepper, known, *_ = _at_a_chain(seed, scale, spread)
+    exact, *others = (
+        values_of(stepper.graph, stepper.root.correction, {k: kind(np.float32(v)) for k, v in known.items()})
+        for kind in (np.longdouble, np.float64, np.float32)
+    )
+    return [np.abs(found - exact).max() / np.abs(exact).max() for found in others]
+
+
 @pytest.mark.parametrize(("seed", "scale", "spread"), CHAINS[:3])
 def test_the_digits_that_a_pivot_loses_are_found_again(seed, scale, spread):
     """By Newton's iteration in the step, and by a second correction where the equations are linear: xi at the nodes.
