@@ -117,14 +117,14 @@ def span(seconds: float) -> str:
 
 
 @contextmanager
-def stop_requests() -> Iterator[list[int]]:
+def stop_requests(wanted: bool = True) -> Iterator[list[int]]:
     """A list that Ctrl-C puts a number in, once, so that nothing is left half done; the second one interrupts as ever.
 
-    Where somebody else handles Ctrl-C already, and in other threads than the main one, nothing is changed.
+    If it is not `wanted`, where somebody else handles Ctrl-C, and in threads beside the main one nothing is changed.
     """
     stops: list[int] = []
     in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if not wanted or not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield stops
         return
 

@@ -36,7 +36,7 @@ def combination(weights: np.ndarray, name: Callable[[int], str], least: float = 
 
 
 def floats(name: str, value: object) -> Array:
-    """Real numbers as a float array, or a sentence."""
+    """Real numbers as a float array, of NumPy's (JAX's take long to make) unless JAX traces them; or a sentence."""
     leaves = jax.tree.leaves(value)
     try:
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
@@ -46,7 +46,7 @@ def floats(name: str, value: object) -> Array:
             array.dtype.kind == "O" and array.size > 0 and all(isinstance(a, numbers.Real) for a in array.flat)
         )
         if real or not array.size:
-            return jax.device_put(array.astype(jnp.result_type(float)))  # for `jnp.asarray` XLA compiles
+            return array.astype(jax.dtypes.canonicalize_dtype(float))  # type: ignore[return-value]  # NumPy's
     except (TypeError, ValueError, OverflowError):
         pass  # ragged, of strange objects, too large for a float
     raise InputError(f"{name} must be real numbers, as one list or array; got {short(value)}.")

@@ -21,6 +21,7 @@ from discrete_hamel.compiler.graph.limits import MOST_JIT, PATIENCE, WIDE
 from discrete_hamel.compiler.graph.lowering import work
 from discrete_hamel.compiler.native.host import HostRun, unusable
 from discrete_hamel.compiler.native.lanes import LaneRun
+from discrete_hamel.compiler.reading.numbers import kind_of
 from discrete_hamel.compiler.reading.sample_points import sample_points
 from discrete_hamel.compiler.step.program import run_passes
 from discrete_hamel.compiler.step.stages import StageStepper
@@ -112,9 +113,7 @@ def settles(stepper: StageStepper, system: System, scheme: Scheme, state: State,
 
 def _from_cache(build: Callable[..., Built], run: tuple, form: tuple[Hashable, ...]) -> Built | str:
     """What was built of this kind and form before, or is now; or the reason why there is none."""
-    leaves, structure = jax.tree.flatten(run)
-    key = build, structure, tuple((leaf.shape, str(leaf.dtype)) for leaf in leaves), form
-    return _steps.fetch(key, lambda: _build(build, run, form))
+    return _steps.fetch((build, kind_of(run), form), lambda: _build(build, run, form))
 
 
 def _build(build: Callable[..., Built], run: tuple, form: tuple) -> Built | str:

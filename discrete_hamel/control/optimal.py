@@ -18,6 +18,7 @@ from jax import Array, lax
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
+from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.control.sqp import ONCE, Stage, solve
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.newton import root
@@ -125,7 +126,7 @@ def optimal_path(system: System, q: Coordinates, *, u: ArrayLike, h: Scalar, goa
     6.3652
     """
     u, h = _inputs(u), checks.step_size(h)
-    q = checks.vector("q", q)
+    q = on_device(checks.vector("q", q))
     system = checks.canonical(system).at(q, checks.by_numpy)
     n, m = shapes(system, q)
     if u.shape[1] != m:

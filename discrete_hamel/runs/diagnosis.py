@@ -85,26 +85,19 @@ def _largest(a: np.ndarray) -> np.float64:
     return np.maximum(a.max(initial=0.0), -a.min(initial=0.0))
 
 
-def lost_velocity(xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
-    """A failure if some node's momentum has no velocity; xi from node `finished` + 1 on, t from one before."""
-    if _largest(xi) < np.inf:
-        return None
-    bad = np.flatnonzero(~np.all(np.isfinite(xi), axis=1))
-    k = finished + int(bad[0]) + 1
-    return NewtonFailed(
-        f"after step {k * save_every} (t = {t[bad[0] + 1]:g}) no velocity belongs to the momentum: the Lagrangian has "
-        "become degenerate there, d2l/dxi2 is singular on the constraint. What was computed is in .trajectory."
-    )
-
-
-def overflow(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
-    """A failure if products of some node's q and xi are too large for a float; all from node `finished` on."""
-    with np.errstate(over="ignore"):
+def not_finite(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save_every: int) -> NewtonFailed | None:
+    """A failure if some node's momentum has no velocity, or products of its q and xi are too large for a float."""
+    with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite((_largest(q) * _largest(xi)) ** 2):
             return None
         sizes = (np.abs(q).max(axis=1, initial=0.0) * np.abs(xi).max(axis=1)) ** 2  # reduced: no q
-    bad = np.flatnonzero(~np.isfinite(sizes))
-    if not len(bad):
+    if len(lost := np.flatnonzero(~np.isfinite(xi).all(axis=1))):
+        return NewtonFailed(
+            f"after step {(finished + lost[0]) * save_every} (t = {t[lost[0]]:g}) no velocity belongs to the momentum: "
+            "the Lagrangian has become degenerate there, d2l/dxi2 is singular on the constraint. What was computed is "
+            "in .trajectory."
+        )
+    if not len(bad := np.flatnonzero(~np.isfinite(sizes))):
         return None
     k = int(bad[0])
     return NewtonFailed(

@@ -17,7 +17,7 @@ from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.diagnosis import crash, failed_step, interruption, lost_frame, lost_velocity, overflow
+from discrete_hamel.runs.diagnosis import crash, failed_step, interruption, lost_frame, not_finite
 from discrete_hamel.runs.storage.record import Point, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
@@ -134,15 +134,6 @@ def plain_chunk(system: System, scheme: Scheme, state: State, h: Array, ask: int
     return state, int(done), None if solve.converged else solve, _first(saved, whole), _first(clock, whole)
 
 
-def compiled_chunk(
-    stepper: AnyStepper, system: System, scheme: Scheme, state: State, h: Array, ask: int, every: int, rows: Rows | None
-) -> tuple[tuple, bool]:
-    """The same by the compiled step, and whether that failed: then the plain path with true pivoting has to go on."""
-    into = None if rows is None else rows.ahead()
-    state, whole, good, saved = stepper.run(system, scheme, state, h, ask, every, into)
-    return (state, whole * every, None, saved, None), not good
-
-
 def _first(saved: PyTree, count: int) -> Any:
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], saved)
 
@@ -151,7 +142,6 @@ def _from_last(last: tuple, t: np.ndarray, saved: tuple, rows: Rows | None) -> t
     """t, q and xi of a chunk, with those of the node before it in front."""
     if rows is None:
         return tuple(np.concatenate([a[None], b]) for a, b in zip(last, (t, saved[0], saved[2]), strict=True))
-    rows.take(t, saved)
     return tuple(a[: len(t) + 1] for a in (rows.t, rows.q, rows.xi))
 
 
@@ -181,7 +171,8 @@ def run(
     (state, finished, plain_until, plain_steps), last = record.begin(state, first, path)
     failure: RunFailed | RunInterrupted | None = None
     per_chunk = _per_call(stepper, state.q, save_every)
-    with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests() as stops:
+    several = record.lasting or intervals > per_chunk
+    with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests(several) as stops:
         while finished < intervals and failure is None and not record.failure:
             ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False
             rows, plain = record.rows(finished, ask), isinstance(stepper, str) or finished < plain_until
@@ -189,21 +180,24 @@ def run(
                 if isinstance(stepper, str) or plain:
                     ask = ask if isinstance(stepper, str) else min(ask, plain_until - finished)
                     chunk = plain_chunk(system, scheme, state, h, ask, save_every)
-                else:
-                    chunk, astray = compiled_chunk(stepper, system, scheme, state, h, ask, save_every, rows)
+                else:  # where a step of it fails the plain path, with true pivoting, has to go on
+                    into = None if rows is None else rows.ahead()
+                    state, whole, good, saved = stepper.run(system, scheme, state, h, ask, save_every, into)
+                    chunk, astray = (state, whole * save_every, None, saved, None), not good
             except Exception as error:  # the user's functions may do anything
                 failure = crash(error, finished * save_every, ask * save_every, h)
                 break
             state, done, failed, saved, clock = chunk
             whole, steps = done // save_every, finished * save_every + done
             t = np.asarray(times(h, save_every, finished + 1, whole)) if clock is None else clock
+            if rows is not None:
+                rows.take(t, saved)
             if failed is not None:
                 failure = failed_step(system, scheme, state, h, steps, failed)
             else:
                 at, track, velocities = _from_last(last, t, saved, rows)
                 failure = (
-                    lost_velocity(saved[2], at, finished, save_every)
-                    or overflow(track, velocities, at, finished, save_every)
+                    not_finite(track, velocities, at, finished, save_every)
                     or lost_frame(system, scheme, track, at, finished, save_every)
                     or met_singular_state(system, track, velocities, at, finished, save_every)
                 )

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained, short
 from discrete_hamel.mechanics.system import System
@@ -94,12 +95,16 @@ def _shape(name: str, function: Callable, *arguments: object) -> jax.ShapeDtypeS
 DENSE = 200  # coordinates up to which dense matrices are formed for the sake of a better message
 
 
-def refuse_not_finite(found: dict[str, np.ndarray], place: str) -> None:
+def refuse_not_finite(found: dict[str, np.ndarray], **place: ArrayLike) -> None:
     """A sentence with the first that is not finite: of frame or velocity, which tell most, then of single numbers."""
+    if np.isfinite(np.concatenate([*found.values()], axis=None)).all():
+        return
+    at = (np.array2string(np.asarray(a), 10**6, threshold=DENSE, separator=", ") for a in place.values())
+    where = ", ".join(f"{name} = {text}" for name, text in zip(place, at, strict=True))
     for name, value in sorted(found.items(), key=lambda x: (x[0] not in ("frame(q)", "velocity(q, z)"), x[1].ndim)):
         if not np.all(np.isfinite(value)):
             which = f"component {np.flatnonzero(~np.isfinite(value))[0]} of " if value.size > DENSE else ""
             raise InputError(
-                f"{which}{name} is not finite at the initial data, {place}: {short(value.tolist())}. A pole of the "
+                f"{which}{name} is not finite at the initial data, {where}: {short(value.tolist())}. A pole of the "
                 "coordinates, a division by zero or the root of a negative number are the usual causes."
             )

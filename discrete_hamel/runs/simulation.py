@@ -10,6 +10,7 @@ from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocitie
 from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
 from discrete_hamel._support.inputs import before_steps, explained
 from discrete_hamel.compiler.native.host import warn_of_single_precision
+from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import refusals
 from discrete_hamel.runs import validation as checks
@@ -85,13 +86,13 @@ def simulate(
     h, t0 = checks.step_size(h), float(checks.vector("t0", [t0])[0]) if t0 else 0.0
     warn_of_single_precision(h)
     with before_steps():
-        system, q, xi = checks.initial_data(system, q, xi, v, lasting=store is not None)
+        system, q, xi = checks.ready(system, q, xi, v, lasting=store is not None)
     if density is not None:
-        step_density(density, q, xi)
+        step_density(density, on_device(q), on_device(xi))
     if checks.traced(system, scheme, q, xi, h):
         if store is not None:
             raise InputError("store is not possible under jit, grad or vmap; save the trajectory outside.")
-        system, scheme = checks.canonical(system), checks.canonical(scheme)
+        system, scheme, q, xi = checks.canonical(system), checks.canonical(scheme), on_device(q), on_device(xi)
         trajectory = trace(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
         v, asked = None if v is None else checks.vector("v", v), refusals.demands(system)
         refused = refusals.marks(system, scheme, q, xi, h, v, asked)

@@ -206,9 +206,8 @@ def times(h: Array, save_every: int, first: int, nodes: int) -> np.ndarray:
     """
     if isinstance(h, jax.core.Tracer):
         return np.arange(first, first + nodes) * save_every * h
-    t = np.arange(first * save_every, (first + nodes) * save_every, save_every).astype(float)  # exact up to 2^53
-    t *= np.asarray(h)
-    return t.astype(h.dtype, copy=False)
+    t = np.arange(first * save_every, (first + nodes) * save_every, save_every, dtype=float)  # exact up to 2^53
+    return np.multiply(t, h, out=t).astype(h.dtype, copy=False)
 
 
 def mark_failed(trajectory: Trajectory, intervals: int) -> Trajectory:

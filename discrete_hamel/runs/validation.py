@@ -14,7 +14,7 @@ from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import combination, explained, floats, name_of, short
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
-from discrete_hamel.compiler.reading.numbers import number, with_arrays
+from discrete_hamel.compiler.reading.numbers import kind_of, number, on_device, with_arrays
 from discrete_hamel.compiler.reading.programs import Repeated
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
@@ -54,27 +54,28 @@ def canonical(tree: Any) -> Any:
 
 
 def vector(name: str, value: object) -> Array:
-    """A finite one-dimensional float array, or a sentence."""
+    """A finite one-dimensional float array, or a sentence; of NumPy's where JAX does not trace it."""
     array = floats(name, value)
     if array.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, got shape {array.shape}; for many initial conditions use jax.vmap."
         )
-    if not traced(array):
-        bad = np.flatnonzero(~np.isfinite(array))
-        if len(bad):
-            raise InputError(f"{name}[{bad[0]}] is {float(array[bad[0]])}; initial data must be finite.")
+    if isinstance(array, np.ndarray) and not np.isfinite(array).all():
+        bad = np.flatnonzero(~np.isfinite(array))[0]
+        raise InputError(f"{name}[{bad}] is {float(array[bad])}; initial data must be finite.")
     return array
 
 
 def step_size(h: object) -> Array:
     """A finite step different from zero; negative steps run back in time."""
-    array = number(h) if type(h) is float else floats("h", h)
+    array = floats("h", h)
     if array.ndim:
         raise InputError(f"h must be one number, got shape {array.shape}.")
-    if not traced(array) and (not math.isfinite(array) or float(array) == 0):
+    if traced(array):
+        return array
+    if not math.isfinite(array) or array == 0:
         raise InputError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
-    return array
+    return number(float(array))
 
 
 def count(name: str, value: SupportsIndex, least: int) -> int:
@@ -102,23 +103,29 @@ def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
         gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, whole)
         return found | {"dl/dxi": mu, "dl/dq": gradient, "force(q, xi)": system.force(q, whole)}
     mu, force = hamel.balance(system, q, free)
-    return (
-        {"frame(q)": system.frame(q)}
-        | found
-        | {
-            "dl/dxi": mu,
-            "the Hamel force (from the Lagrangian's derivative, structure and force)": force,
-            "inertia": hamel.inertia(system, q, free),
-        }
-    )
+    return {
+        "frame(q)": system.frame(q),
+        **found,
+        "dl/dxi": mu,
+        "the Hamel force (from the Lagrangian's derivative, structure and force)": force,
+        "inertia": hamel.inertia(system, q, free),
+    }
 
 
-def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = False) -> tuple[System, Array, Array]:
-    """The system ready at q, q, and xi with all n components, checked; of a `lasting` run no bit depends on others."""
-    q = vector("q", q)
+def initial_data(system: System, q: ArrayLike, xi: object, v: object) -> tuple[System, Array, Array]:
+    """The system ready at q, q, and xi with all n components, checked."""
+    system, at, velocity = ready(system, q, xi, v)
+    return system, on_device(at), on_device(velocity)
+
+
+def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False) -> tuple[System, Array, Array]:
+    """The same with what `vector` makes of q and xi; of a `lasting` run no bit depends on others."""
+    q = vector("q", at)
+    place = on_device(q)  # by which jit is noticed where all else is known
     if (xi is None) == (v is None):
         raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
-    concrete = not traced(system, q, xi, v)
+    concrete = not traced(system, place, xi, v)
+    q = q if concrete else place
     if concrete:
         system = canonical(system)
         finite_parameters(system)
@@ -126,12 +133,10 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
             system.check()
     if system.frameless:
         z, velocity = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
-        return _nonlinear_data(system, q, z, velocity, concrete)
+        return _nonlinear_data(system, place, z, velocity, concrete)
     with explained(f"{type(system).__name__} at the initial q"):
-        system = system.at(q, by_numpy)
-    leaves, structure = jax.tree.flatten((system, q))
-    key = structure, *((np.shape(a), a.dtype if isinstance(a, Array) else jnp.result_type(a)) for a in leaves)
-    n, m = _shapes.fetch(key, lambda: shapes(system, q))
+        system = system.at(place, by_numpy)
+    n, m = _shapes.fetch(kind_of((system, q)), lambda: shapes(system, q))
     if v is not None:
         v = vector("v", v)
         _refuse_length(v, q)
@@ -147,28 +152,27 @@ def initial_data(system: System, q: ArrayLike, xi: Any, v: Any, lasting: bool = 
     if not concrete:
         return system, q, _quasivelocities(system, q, v) if xi is None else jax.jit(hamel.full)(system, q, xi)
     with explained(f"what {type(system).__name__} checks of the place where it starts"):
-        system.check_start(q)
+        system.check_start(place)
     with explained("the system at the initial data"):
         try:
-            found = (_facts.afresh if lasting else _facts)(system, q, floats("xi", [0.0] * n) if xi is None else xi)
+            velocity = floats("xi", [0.0] * n) if xi is None else xi
+            facts: dict = (_facts.afresh if lasting else _facts)(system, q, velocity)
         except TracedWithin:
             raise InputError(
                 "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
                 "given: hand it over as params=..., or put jax.jit around what is differentiated."
             ) from None
-        facts = {name: np.asarray(value) for name, value in found.items()}
     refuse_off_manifold(system, q, float(facts.pop("off")))
-    place = f"q = {np.array2string(np.asarray(q), 10**6, threshold=DENSE, separator=', ')}"
     if "frame(q)" in facts:
         _independent(system, facts["frame(q)"], q)
-    refuse_not_finite(facts, place)
+    refuse_not_finite(facts, q=q)
     if "frame(q)" in facts:
         _regular(system, facts["inertia"], facts["frame(q)"])
     if xi is None:
         xi = _from_velocity(system, q, v, facts.get("frame(q)"))
     elif len(xi) < n:
-        xi = jax.device_put(np.concatenate([np.asarray(xi), facts["slip(q)"]]))
-    _on_constraint(system, np.asarray(xi), facts["slip(q)"], v is not None)
+        xi = np.concatenate([xi, facts["slip(q)"]])
+    _on_constraint(system, xi, facts["slip(q)"], v is not None)
     return system, q, xi
 
 
@@ -190,9 +194,7 @@ def _nonlinear_data(system: System, q: Array, z: Any, v: Array | None, concrete:
         return system, q, z
     if known is None:
         system.check_state(q, z)
-    found = (np.asarray(value) for value in _nonlinear_facts(system, q, z))
-    place = f"q = {np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}"
-    refuse_not_finite(dict(zip(NONLINEAR_FACTS, found, strict=True)), place)
+    refuse_not_finite(dict(zip(NONLINEAR_FACTS, _nonlinear_facts(system, q, z), strict=True)), q=q, z=z)
     if v is not None:
         _refuse_unreached(system, v, system.velocity(q, z), "z")
     refuse_singular(system, q, z)
@@ -216,6 +218,8 @@ def _refuse_length(v: Array, q: Array) -> None:
 
 def finite_parameters(system: PyTree) -> None:
     """Refuses NaN and infinity among the parameters of a system or scheme."""
+    if all(np.isfinite(np.asarray(leaf)).all() for leaf in jax.tree.leaves(system)):
+        return
     for path, leaf in jax.tree_util.tree_leaves_with_path(system):
         if jnp.issubdtype(np.asarray(leaf).dtype, jnp.floating) and not np.all(np.isfinite(leaf)):
             where = jax.tree_util.keystr(path).lstrip(".")
@@ -262,10 +266,10 @@ def _from_velocity(system: System, q: Array, v: Array, psi: np.ndarray | None) -
     xi = _quasivelocities(system, q, v)
     if not np.all(np.isfinite(xi)) and not system.frame_is_a_map:
         # D's fields dependent at this point: any xi that gives v will do
-        psi = np.asarray(system.frame(q)) if psi is None else psi
-        slip, m = np.asarray(system.slip(q)), system.rank
-        xi = jnp.asarray(np.concatenate([np.linalg.lstsq(psi[:, :m], np.asarray(v) - psi[:, m:] @ slip)[0], slip]))
-    _refuse_unreached(system, v, system.velocity(q, xi) if psi is None else psi @ np.asarray(xi), "xi")
+        psi = np.asarray(system.frame(on_device(q))) if psi is None else psi
+        slip, m = np.asarray(system.slip(on_device(q))), system.rank
+        xi = np.concatenate([np.linalg.lstsq(psi[:, :m], v - psi[:, m:] @ slip)[0], slip])
+    _refuse_unreached(system, v, system.velocity(*map(on_device, (q, xi))) if psi is None else psi @ xi, "xi")
     return xi
 
 
@@ -273,7 +277,7 @@ def _on_constraint(system: System, xi: np.ndarray, slip: np.ndarray, of_v: bool)
     """Refuses a velocity off the constraint, in the terms in which it was given: xi, or v = qdot."""
     m = system.rank
     off = xi[m:] - slip
-    if not len(off):
+    if not off.any():
         return
     worst = int(np.argmax(np.abs(off)))
     size = max(float(np.max(np.abs(xi))), float(np.max(np.abs(slip))), 1e-300)

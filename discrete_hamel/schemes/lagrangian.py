@@ -169,6 +169,7 @@ class Rattle(_Lagrangian):
 
 def _on_and_along(system: System, q: Array) -> None:
     """Refuses a start off g = 0, and velocities of D across it."""
+    q = jnp.asarray(q)
     psi = system.frame(q)
     slope = jax.jacfwd(partial(_constraint, system))(q)
     if len(slope) != psi.shape[1] - system.rank:
@@ -252,7 +253,7 @@ def need_independent(system: System, q: Array, scheme: str) -> tuple[int, int]:
 
 def refuse_dependent(system: System, q: Array, scheme: str) -> None:
     """The same where the fields are dependent as vectors, which only concrete values show."""
-    psi = np.asarray(system.frame(q))
+    psi = np.asarray(system.frame(jnp.asarray(q)))
     if psi.shape[0] < psi.shape[1] or frames.condition(psi) > DEPENDENT:
         raise _undetermined_error(scheme, *psi.shape)
 

@@ -3,8 +3,11 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import discrete_hamel as dh
+from discrete_hamel.mechanics.singular_states import SINGULAR, lost_direction
 
 PLANE = dh.systems.TwoPointsParallelVelocities.inclined_plane(1.0, 2.0)
 Q = [0.0, 0.0, 0.0, 1.0]
@@ -99,3 +102,19 @@ def test_z_is_found_from_v():
     )
     run = dh.simulate(steady, [0.0, 0.0], v=[-0.6, 0.8], h=0.1, steps=1)
     assert np.max(np.abs(run.v[0] - [-0.6, 0.8])) < 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 6), st.integers(0, 3), st.sampled_from([1.0, 1e-2, 1e-4, 1e-13, 0.0]), st.integers(0, 10**6))
+def test_columns_are_independent_whatever_finds_it(columns, more, least, seed):
+    """The determinant, which is asked first, never takes for independent what the singular values do not."""
+    random = np.random.default_rng(seed)
+    left, _ = np.linalg.qr(random.normal(size=(columns + more, columns)))
+    right, _ = np.linalg.qr(random.normal(size=(columns, columns)))
+    sizes = np.array([*random.uniform(0.5, 1.0, columns - 1), least if columns > 1 else 1.0])
+    matrix = (left * sizes) @ right * 10.0 ** random.integers(-30, 30, columns)  # in any units
+    scaled = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), compute_uv=False)
+    lost = lost_direction(matrix)
+    assert (lost is None) == (scaled[-1] > SINGULAR * scaled[0])
+    if lost is not None:
+        assert np.linalg.norm(matrix @ lost) < 1e-11 * np.linalg.norm(np.abs(matrix) @ np.abs(lost))

@@ -1,5 +1,7 @@
 """What surrounds the steps of a call: read from the scalar graph, written in place, compiled once."""
 
+import signal
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +9,8 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.along import BLOCK, along
+from discrete_hamel.compiler.reading import programs
+from discrete_hamel.runs import loop
 from discrete_hamel.runs.trajectory import contact_force_at
 from discrete_hamel.systems.rolling import normal_force
 
@@ -88,3 +92,36 @@ def test_rows_written_in_place_are_those_of_the_plain_path(steps):
 def test_more_nodes_than_memory_holds_are_refused_at_once():
     with pytest.raises(MemoryError, match="save_every"):
         dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=10**15)
+
+
+@pytest.mark.parametrize("name", ["SphericalPendulum", "RollingDisk"])
+def test_a_call_like_others_before_makes_one_array_of_jax(name, monkeypatch):
+    """It takes as long as a hundred steps of these, and is what users' functions are asked with."""
+    system = getattr(dh.systems, name)()
+    start = {**{"h": 0.01}, **system.sample()}
+    for _ in range(programs.RARE + 1):
+        dh.simulate(system, **start, steps=3)
+    made = []
+    put = jax.device_put
+    monkeypatch.setattr(jax, "device_put", lambda *a, **b: made.append(a) or put(*a, **b))
+    dh.simulate(system, **{**start, "q": 1.0 * np.asarray(start["q"])}, steps=5)
+    assert len(made) == 1
+    place = []
+
+    class Placed(type(system)):
+        def check_start(self, q):
+            place.append(q)
+
+    dh.simulate(Placed(), **start, steps=3)
+    assert isinstance(place[0], jax.Array)
+
+
+def test_ctrl_c_ends_a_loop_over_short_runs(monkeypatch):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    looked = loop.not_finite
+    monkeypatch.setattr(loop, "not_finite", lambda *a: signal.raise_signal(signal.SIGINT) or looked(*a))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=10)
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -13,6 +13,7 @@ from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.jaxprs import to_graph
+from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System
@@ -148,7 +149,7 @@ class _Reader:
             q = sample()["q"]
         self.names = names
         self.plain = validation.canonical(system)
-        self.place = validation.vector("q", q)
+        self.place = on_device(validation.vector("q", q))
         self.system = self.plain.at(self.place)
         self.graph = Graph()
         self.rank = int(self.system.rank)

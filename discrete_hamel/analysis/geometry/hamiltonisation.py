@@ -15,6 +15,7 @@ from discrete_hamel._support.pytrees import static
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
+from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import System
@@ -215,7 +216,7 @@ def hamiltonise(
         r = getattr(system, "start", None)
         if r is None:
             raise InputError("give r, a shape about which f is looked for.")
-    place = checks.vector("r", r)
+    place = on_device(checks.vector("r", r))
     system, name = checks.canonical(system).at(place), type(system).__name__
     psi = np.asarray(system.frame(place))
     if system.rank != len(place) or np.max(np.abs(psi[:, : system.rank] - np.eye(len(place)))) > 0 or len(place) < 2:

@@ -12,6 +12,7 @@ from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelociti
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.node_states import remembers
 from discrete_hamel.analysis.symmetry import hypotheses
+from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System
@@ -61,7 +62,7 @@ def measure_condition(system: System, q: Coordinates) -> np.ndarray:
     >>> dh.measure_condition(dh.systems.Suslov(), dh.systems.Suslov().sample()["q"]).round(4).tolist()
     [0.2, -0.1667]
     """
-    q = checks.vector("q", q)
+    q = on_device(checks.vector("q", q))
     system = checks.canonical(system).at(q, checks.by_numpy)
     shapes(system, q)
     _euler_poincare(system, q, "the condition for an invariant measure")

@@ -13,6 +13,7 @@ from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import NEARBY, nearby
+from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -129,7 +130,7 @@ def integrable(system: System, q: Coordinates | None = None) -> Integrability:
     """
     if q is None and not hasattr(system, "sample"):
         raise InputError(f"{type(system).__name__} has no sample() that would say where to ask: give q.")
-    q = checks.vector("q", system.sample()["q"] if q is None else q)  # type: ignore[attr-defined]
+    q = on_device(checks.vector("q", system.sample()["q"] if q is None else q))  # type: ignore[attr-defined]
     system = system.at(q)
     n, m = shapes(system, q)
     hypotheses.no_slip(system, q, "integrability of D")

@@ -70,7 +70,7 @@ def explain(
         if path == "plain":
             _, done, _, saved, _ = loop.plain_chunk(system, scheme, state, h, steps, 1)
         else:
-            (_, done, _, saved, _), _ = loop.compiled_chunk(stepper, system, scheme, state, h, steps, 1, None)  # type: ignore[arg-type]
+            _, done, _, saved = stepper.run(system, scheme, state, h, steps, 1)  # type: ignore[union-attr]
         return done, saved[-1].iterations
 
     run()  # compiles

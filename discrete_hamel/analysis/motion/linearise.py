@@ -13,6 +13,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.equilibria.relative_equilibria import question_at
 from discrete_hamel.analysis.symmetry import phase_space
+from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.schemes.scheme import Scheme
@@ -52,7 +53,7 @@ def linearise(
     >>> found.A.tolist(), found.B.tolist()
     ([[0.0, 1.0], [-2.0, 0.0]], [[0.0], [0.5]])
     """
-    u = checks.vector("u", u)
+    u = on_device(checks.vector("u", u))
     if inputs is None and len(u):
         raise InputError("u are numbers that inputs(q, xi, u) takes; give inputs.")
     system, q, xi = checks.initial_data(system, q, xi, v)

@@ -14,6 +14,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, generator
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.analysis.symmetry.symmetries import DRAWS, INVARIANT, components, invariance
+from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -255,7 +256,7 @@ def gauge_term(system: System, symmetry: Symmetry, q: Coordinates, *, origin: Co
     >>> round(gauge_term(particle, 0, [2.0, 5.0]), 12)                   # m x' - 0.3 y is constant
     -1.5
     """
-    q = checks.vector("q", q)
+    q = on_device(checks.vector("q", q))
     start = jnp.zeros_like(q) if origin is None else checks.vector("origin", origin)
     system = checks.canonical(system).at(q)
     n, _ = checks.shapes(system, q)

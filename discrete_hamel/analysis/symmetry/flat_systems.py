@@ -12,6 +12,7 @@ from discrete_hamel.analysis.symmetry import hypotheses, phase_space, shape_vari
 from discrete_hamel.analysis.symmetry.adjoint_equation import Adjoint, Shape, adjoint, basis_of_s
 from discrete_hamel.analysis.symmetry.phase_space import Chosen, Symmetries
 from discrete_hamel.analysis.symmetry.several_shapes import curvature_at, several_bases, transport_at
+from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.output_shapes import shapes
@@ -93,7 +94,7 @@ def adjoint_at(symmetries: Chosen, shape: Shape, system: System, q: Array) -> Ad
 def prepare(
     system: System, q: Coordinates, symmetries: Symmetries, shape: Shape | None
 ) -> tuple[System, Array, Chosen, Shape, bool]:
-    q = checks.vector("q", q)
+    q = on_device(checks.vector("q", q))
     system = checks.canonical(system).at(q)
     shapes(system, q)
     what = "a hidden momentum"

@@ -8,7 +8,6 @@ import jax
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import Explained, InputError
 from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
@@ -47,6 +46,10 @@ class HostRun:
 
     def __init__(self, stepper: Stepper | StageStepper) -> None:
         self.stepper = stepper
+        self.shapes = [leaf.shape for leaf in jax.tree.leaves(stepper.shape)]
+        self.given = len(stepper.parameters) + stepper.composed
+        q, p, _ = stepper.node_places()
+        self.widths = [len(q), len(p), stepper.n, stepper.n]
         run = Run(stepper, Kind(fused()))
         self.steps = max(1, CALL // max(run.operations, 1))  # that a call takes at most
         self.library: Library = machine_code(run.text(), run.operations)
@@ -66,42 +69,37 @@ class HostRun:
         these are all, and what is kept of them, written `into` arrays that are given. An interval in which a step
         fails here may still be done by the plain path.
         """
-        stepper, count = self.stepper, max(int(intervals), 0)
+        count, (leaves, structure) = max(int(intervals), 0), jax.tree.flatten(state)
         part, steps = scheme.substeps(h) or (scheme, np.asarray(h)[None])
-        lengths = _doubles(steps)
-        numbers = _numbers((system, part), [lengths.sum()])
-        begin = _numbers(state)
-        shapes = [np.shape(leaf) for leaf in jax.tree.leaves(state)]
-        if shapes != [leaf.shape for leaf in jax.tree.leaves(stepper.shape)]:
+        lengths = _doubles([steps])
+        numbers, begin = _doubles([*jax.tree.leaves((system, part)), lengths.sum()]), _doubles(leaves)
+        if (shapes := [leaf.shape for leaf in leaves]) != self.shapes:
             raise InputError(f"a state with leaves of shapes {shapes}, where the native run is of another kind.")
-        if len(numbers) != len(stepper.parameters) + stepper.composed or not (stepper.composed or len(lengths) == 1):
-            raise InputError(f"{len(numbers)} parameters, where the native run has {len(stepper.parameters)}.")
+        if len(numbers) != self.given or not (self.stepper.composed or len(lengths) == 1):
+            raise InputError(f"{len(numbers)} parameters, where the native run has {self.given}.")
         if every < 1:
             raise InputError(f"intervals of {every} steps.")
         kept = self._room(count) if into is None else self._check(into, count)
-        arrays: dict[str, np.ndarray] = kept._asdict()
-        arrays |= {"numbers": numbers, "lengths": lengths, "begin": begin, "final": np.empty(len(begin))}
-        arrays |= {"counts": np.array([len(lengths), count, int(every)], np.int64), "ended": np.zeros(2, np.int64)}
-        self.function(*(arrays[name].ctypes.data for name in POINTERS))
-        whole, good = arrays["ended"].tolist()
+        counts, ended = np.array([len(lengths), count, every], np.int64), np.zeros(2, np.int64)
+        final = np.empty(len(begin))
+        arrays = (numbers, lengths, begin, counts, *kept, final, ended)  # as POINTERS names them
+        self.function(*[array.ctypes.data for array in arrays])
+        whole, good = ended.tolist()
         *nodes, residual, iterations = (a[:whole] for a in kept)
-        final = self._state(arrays["final"])
+        parts = zip(self.stepper.places, shapes, strict=True)
+        after = jax.tree.unflatten(structure, [final[at.start : at.stop].reshape(shape) for at, shape in parts])
         solves: tuple = np.ones(whole, bool), iterations, residual
-        return final, whole, bool(good), (*nodes, Report(*solves))
-
-    def _widths(self) -> list[int]:
-        q, p, _ = self.stepper.node_places()
-        return [len(q), len(p), self.stepper.n, self.stepper.n]
+        return after, whole, bool(good), (*nodes, Report(*solves))
 
     def _room(self, count: int) -> Kept:
-        widths = [*self._widths(), 1, 1]
+        widths = [*self.widths, 1, 1]
         block = np.empty(count * sum(widths))  # in one piece, which the C library then keeps at hand
         *rows, residual, iterations = np.split(block, count * np.cumsum(widths[:-1]))
         shaped = [a.reshape(count, width) for a, width in zip(rows, widths, strict=False)]
         return Kept._make([*shaped, residual, iterations.view(np.int64)])
 
     def _check(self, into: Kept, count: int) -> Kept:
-        shapes = [(count, width) for width in self._widths()] + [(count,), (count,)]
+        shapes = [(count, width) for width in self.widths] + [(count,), (count,)]
         kinds = [*[np.dtype(np.float64)] * 5, np.dtype(np.int64)]
         if [(a.shape, a.dtype) for a in into] != list(zip(shapes, kinds, strict=True)) or not all(
             a.flags.c_contiguous and a.flags.writeable for a in into
@@ -109,19 +107,10 @@ class HostRun:
             raise InputError(f"room of shapes {[a.shape for a in into]}, where the native run writes {shapes}.")
         return into
 
-    def _state(self, numbers: np.ndarray) -> State:
-        leaves, structure = jax.tree.flatten(self.stepper.shape)
-        parts = [numbers[place.start : place.stop] for place in self.stepper.places]
-        return jax.tree.unflatten(structure, [a.reshape(leaf.shape) for a, leaf in zip(parts, leaves, strict=True)])
 
-
-def _doubles(array: ArrayLike) -> np.ndarray:
-    return np.ascontiguousarray(array, np.float64)
-
-
-def _numbers(tree: PyTree, more: ArrayLike = ()) -> np.ndarray:
-    """The numbers in a pytree's leaves, and some more."""
-    return np.concatenate([*(_doubles(leaf).ravel() for leaf in jax.tree.leaves(tree)), np.asarray(more, float)])
+def _doubles(arrays: list) -> np.ndarray:
+    """The numbers in some arrays, one after another."""
+    return np.concatenate(arrays, axis=None, dtype=np.float64)
 
 
 class SinglePrecision(Explained, UserWarning):

@@ -1,12 +1,11 @@
-"""A function that each run asks for once, as a list of operations on Python's numbers.
+"""A function that each run asks for once, as a line of Python for each of its operations on numbers.
 
 First it is interpreted (`interpreter`), which takes some three microseconds for each of its equations. Its scalar graph
-has a tenth as many operations, each of a fifth of a microsecond, and takes as long to build as the function to be
-interpreted four times: so from the third run of a kind on it is the graph. Both are the same function, but may round
+has a tenth as many operations, each of some thirtieth of a microsecond, and takes as long to build as the function to
+be interpreted four times: so from the third run of a kind on it is the graph. Both are the same function, but may round
 differently; what has to have the same bits whatever ran before asks for `afresh`.
 """
 
-import operator
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Generic, ParamSpec, TypeVar
@@ -27,7 +26,7 @@ from discrete_hamel.compiler.simplifying import hidden
 P = ParamSpec("P")
 T = TypeVar("T")
 RARE = 2  # calls that are interpreted
-LONGEST = 3000  # operations, of which each takes a hundred microseconds to find and a fifth of one to do
+LONGEST = 3000  # operations, of which each takes a hundred microseconds to find
 MOST = 200  # numbers of the arguments
 
 
@@ -35,11 +34,32 @@ def _number(function: Callable) -> Callable:
     return lambda *of: float(function(*of))
 
 
-OPERATIONS: dict[str, Callable] = {
-    **{name: _number(entry[0]) for name, entry in (*UNARY.items(), *BINARY.items())},
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
-    "select": lambda truth, a, b: a if truth else b,
+ARITHMETIC = {
+    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "neg": "-{}",
+    "select": "{1} if {0} else {2}",
 }  # fmt: skip
+NAMES: dict[str, object] = {
+    **{name: _number(entry[0]) for name, entry in (*UNARY.items(), *BINARY.items())},
+    "nan": np.nan, "inf": np.inf,
+}  # fmt: skip
+
+
+def _in_python(graph: Graph, inputs: list[int], outputs: list[int]) -> Callable[[list[float]], list[float]]:
+    """The function of the numbers at `inputs` that gives those at `outputs`."""
+    order = graph.dependencies(outputs)
+    if len(order) > LONGEST:
+        raise Unsupported(f"{len(order)} operations, of {LONGEST} at most")
+    words = {i: f"v{i}" if (value := graph.value(i)) is None else f"({value!r})" for i in {*order, *inputs}}
+    lines = [f"{''.join(f'{words[i]}, ' for i in inputs)} = numbers"] if inputs else []
+    for i in order:
+        if behind := graph.operands(i):
+            name = graph.nodes[i][0]
+            form = ARITHMETIC.get(name) or f"{name}({', '.join(['{}'] * len(behind))})"
+            lines.append(f"{words[i]} = {form.format(*(words[k] for k in behind))}")
+    lines.append(f"return [{', '.join(words[i] for i in outputs)}]")
+    made: dict = {}
+    exec("def function(numbers):\n " + "\n ".join(lines), NAMES, made)  # no text of the user's is in it
+    return made["function"]
 
 
 class Program:
@@ -54,31 +74,25 @@ class Program:
         if any(kind.dtype != float for kind in self.kinds):
             raise Unsupported("outputs that are no doubles")
         graph = Graph()
-        given, self.inputs = inputs_like(graph, leaves)
-        self.outputs = [np.ravel(as_nodes(graph, value)).tolist() for value in trace(graph, closed, given)]
-        self.guards = hidden.guards(graph, [node for nodes in self.outputs for node in nodes])
-        order = graph.dependencies([*self.guards, *(node for nodes in self.outputs for node in nodes)])
-        if len(order) > LONGEST:
-            raise Unsupported(f"{len(order)} operations, of {LONGEST} at most")
-        self.fixed = {i: value for i in order if (value := graph.value(i)) is not None}
-        self.steps = [(i, OPERATIONS[graph.nodes[i][0]], behind) for i in order if (behind := graph.operands(i))]
+        given, inputs = inputs_like(graph, leaves)
+        outputs = [np.ravel(as_nodes(graph, value)).tolist() for value in trace(graph, closed, given)]
+        ends = np.cumsum([0, *map(len, outputs)]).tolist()
+        self.places = [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+        nodes = sum(outputs, [])
+        self.count, guards = len(nodes), hidden.guards(graph, nodes)
+        self.function = _in_python(graph, inputs, [*nodes, *guards])
 
     def __call__(self, leaves: list[ArrayLike]) -> object:
         """The function's outputs, or nothing where it divides by zero, overflows, or has too small a pivot."""
-        values = dict(self.fixed)
-        values.update(zip(self.inputs, (x for leaf in leaves for x in np.ravel(leaf).tolist()), strict=True))
         try:
             with np.errstate(all="ignore"):
-                for index, operation, behind in self.steps:
-                    values[index] = operation(*[values[i] for i in behind])
+                found = self.function([x for leaf in leaves for x in np.asarray(leaf).ravel().tolist()])
         except ArithmeticError:
             return None
-        if not all(values[guard] > 0 for guard in self.guards):
+        if not all(guard > 0 for guard in found[self.count :]):
             return None
-        arrays = [
-            np.array([values[i] for i in nodes]).reshape(kind.shape)
-            for nodes, kind in zip(self.outputs, self.kinds, strict=True)
-        ]
+        block = np.array(found)
+        arrays = [block[place].reshape(kind.shape) for place, kind in zip(self.places, self.kinds, strict=True)]
         return jax.tree.unflatten(self.structure, arrays)
 
 
@@ -99,9 +113,10 @@ class Repeated(Generic[P, T]):
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
         leaves, structure = jax.tree.flatten(arguments)
-        if named or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or sum(map(np.size, leaves)) > MOST:
+        traced = any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
+        if named or traced or sum(leaf.size for leaf in leaves) > MOST:
             return self.afresh(*arguments, **named)
-        key = structure, *((np.shape(leaf), leaf.dtype) for leaf in leaves)
+        key = structure, *[(leaf.shape, leaf.dtype) for leaf in leaves]
         program: object = self.programs.fetch(key, lambda: 0)  # or how often there was none
         if isinstance(program, int):
             program = self.programs[key] = program + 1 if program < RARE else self._program(arguments)

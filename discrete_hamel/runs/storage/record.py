@@ -1,5 +1,6 @@
 """What a run fills while it goes on: the memory of this process here, a store on disk in `storage.recording`."""
 
+from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -49,14 +50,14 @@ class Rows(NamedTuple):
         return Kept(self.q[1:], self.p[1:], self.xi[1:], self.xi_mid, self.residual, self.iterations)
 
     def take(self, t: np.ndarray, saved: tuple) -> None:
-        """A chunk, of which what has been written here already stays."""
+        """A chunk, of which what is in the same block of memory has been written here already."""
         q, p, xi, xi_mid, report = saved
-        count = len(xi_mid)
-        nodes = zip(self[:4], (t, q, p, xi), strict=True)
-        intervals = zip(self[4:], (xi_mid, report.converged, report.iterations, report.residual), strict=True)
-        for place, values in [(a[1 : count + 1], b) for a, b in nodes] + [(a[:count], b) for a, b in intervals]:
-            if place.ctypes.data != values.ctypes.data:
-                place[...] = values
+        count, block = len(xi_mid), self.t.base
+        chunk = (t, q, p, xi, xi_mid, report.converged, report.iterations, report.residual)
+        for k, (rows, values) in enumerate(zip(self, chunk, strict=True)):
+            if values.base is not block:
+                first = k < 4  # the row of the node that it sets out from
+                rows[first : count + first] = values
 
 
 class Record(Protocol):
@@ -87,8 +88,8 @@ def _in_one_piece(kinds: list[tuple[int, np.ndarray]]) -> list[np.ndarray]:
     """Room for so many values like each, next to each other: what is freed in one piece, the C library keeps at hand,
     where smaller ones go back to the system and cost the next run as much again as its steps.
     """
-    sizes = [-(-length * like.nbytes // 64) * 64 for length, like in kinds]
-    block, ends = np.empty(sum(sizes), np.uint8), np.cumsum([0, *sizes])
+    ends = [*accumulate((-(-length * like.nbytes // 64) * 64 for length, like in kinds), initial=0)]
+    block = np.empty(ends[-1], np.uint8)
     return [
         block[at : at + length * like.nbytes].view(like.dtype).reshape(length, *like.shape)
         for (length, like), at in zip(kinds, ends, strict=False)
@@ -126,9 +127,7 @@ class Memory:
     def rows(self, finished: int, count: int) -> Rows:
         return self.kept.part(finished, count)
 
-    def add(self, t: np.ndarray, saved: tuple, point: Point) -> None:
-        count = point.finished - self.finished
-        self.kept.part(self.finished, count).take(t, saved)
+    def add(self, t: np.ndarray, saved: tuple, point: Point) -> None:  # noqa: ARG002  # in its rows already
         self.finished, self.plain_steps = point.finished, point.plain_steps
 
     def end(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
