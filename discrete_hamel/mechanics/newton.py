@@ -15,6 +15,7 @@ MAX_ITERATIONS = 50
 NEGLIGIBLE = 1e-3  # of a round-off unit: what is left out has one sign step after step, so it would add up
 SMALL = 1e-4  # share of all unknowns below which one may be a difference of others
 STALLED = 1e5  # round-off units at which corrections that no longer shrink are noise
+GROWN = 1e9  # the same for those that grow: solves of chains of 100 links are so uncertain, and leave round-off
 ABSURD = 1e47  # squared round-off units, of the guess, above which a correction leaves no hope, or their scale is wrong
 NOISY = 1e12  # the same for schemes that know their noise to be larger, and say so by leaving nothing out
 
@@ -142,10 +143,12 @@ def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
     Either it is round-off; or the next one, new (new / size)^2 by quadratic convergence, would be `negligible`, in
     units of round-off (with 0 that is never relied on, which costs an iteration and leaves no bias at all); or
     corrections have stopped shrinking at the level that round-off allows, where going on would spin (with 0 at a higher
-    level: then it is what the iteration is expected to end with). An absurd correction, or no number, ends it too.
+    level: then it is what the iteration is expected to end with), or grow at one that it may allow: whether what they
+    leave of the equations is round-off is asked afterwards. An absurd correction, or no number, ends it too.
     """
     converged = (new <= 1) | (new * new * new <= negligible**2 * (size * size))  # the second only if new < size / 1000
-    return converged | ((new > 0.25 * size) & (new < noise(negligible) ** 2)) | ~sane(new)
+    stalled = ((new > 0.25 * size) & (new < noise(negligible) ** 2)) | ((new >= size) & (new < GROWN**2))
+    return converged | stalled | ~sane(new)
 
 
 def noise(negligible: float) -> float:

@@ -51,3 +51,15 @@ def test_a_root_of_any_size_is_found_from_zero_or_near_it(size, guess):
         assert abs(z[0] - exact) <= 4 * EPS * exact
     else:  # exp(1000) is no number, and that is said
         assert not report.converged
+
+
+@pytest.mark.parametrize("condition", [1e4, 1e6, 1e8, 1e9])
+def test_where_solves_are_uncertain_what_is_left_of_the_equations_decides(condition):
+    """R (z + z^2 / 10) = R (1, ..., 1), R of this condition: corrections end at its round-off, far above that of z."""
+    rng = np.random.default_rng(0)
+    (u, _), (v, _) = (np.linalg.qr(rng.normal(size=(12, 12))) for _ in range(2))
+    rows = u * np.geomspace(1, 1 / condition, 12) @ v
+    z, report = root(lambda z: rows @ (z + 0.1 * z**2) - rows @ np.ones(12), jnp.zeros(12))
+    assert report.converged
+    assert report.iterations < 20
+    assert np.max(np.abs(z - 5 * (np.sqrt(1.4) - 1))) <= condition * EPS
