@@ -258,6 +258,9 @@ def test_ensembles_and_gradients():
 def test_discrete_principle():
     names = executed("discrete_principle")
     run, eta, asked = names["run"], names["eta"], names["asked"]
+    (own,) = [source(cell) for cell in cells("discrete_principle") if "def turn" in source(cell)]
+    assert sum(bool(line.strip()) for line in own.splitlines()) == 15  # a principle of one's own, with all it prints
+    assert names["own"].report.path == "compiled"
     assert abs(dh.action_variation(run, eta[:, :2])) < exact(run)
     assert abs(dh.action_variation(run, eta * [0, 0, 1])) > 0.1
     assert abs(names["off"]) > 1e-6

@@ -3,9 +3,11 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 from reduced_cases import disk, sleigh
 
 import discrete_hamel as dh
+from discrete_hamel.analysis.reduction.phases import _exponentials
 from discrete_hamel.drawing.films import scenes
 
 TWO = (1.3, 2.1)  # rates of two springs
@@ -73,6 +75,16 @@ def test_the_pattern_of_the_sleigh(tmp_path):
     assert [track.traces[0].over for track in tracks] == [True, False]  # the pattern is smaller than the sleigh
     assert np.array_equal(tracks[0].moving(24)[-1].points, tracks[0].traces[0].points)  # and drawn last
     assert seen.animate(tmp_path / "pattern.html", seconds=1.0, frames_a_second=4.0).stat().st_size > 1000
+
+
+def test_exponentials_are_scipys():
+    """Of motions of the plane, near and far from 1, and of what no power of is simple."""
+    turn = np.array([[0.0, -1.0, 0.3], [1.0, 0.0, -2.0], [0.0, 0.0, 0.0]])
+    shift = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    for drift in (turn, shift):
+        x = np.array([0.0, 1e-9, 0.1, 3.0, 40.0])[:, None, None] * drift
+        size = np.max(np.abs(known := scipy.linalg.expm(x)))
+        assert np.max(np.abs(_exponentials(x) - known)) < 1e-13 * size
 
 
 def test_returns():

@@ -1,7 +1,7 @@
 """What a scheme does with a system, found by computation: order, symmetry, invariants, relative equilibria."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ from discrete_hamel.analysis.motion.trends import trend
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.actions import Generator
 from discrete_hamel.analysis.symmetry.symmetries import components
+from discrete_hamel.compiler.along import along
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -35,6 +37,7 @@ NEAR = 0.2  # how near a slope is to the order it shows
 ROUNDOFF = 1e-12  # of one step, relative; it adds up like a random walk
 FALLING = 0.5  # the power of h with which it falls at least
 CONTINUOUS = 1e-8  # relative change of a momentum over the reference that (H) keeps
+NUMBERS = 1 << 16  # of a run, up to which NumPy is sooner done with its momenta than XLA with compiling them
 
 
 class Kept(NamedTuple):
@@ -213,40 +216,36 @@ def _before_failure(run: Trajectory) -> Trajectory:
     return run.replace(**nodes, xi_mid=run.xi_mid[:good])
 
 
-def _momenta(system: System, q: Array, xi: Array, h: Array) -> dict[str, Generator]:
-    """The generators of the system's symmetries whose momentum the reference keeps, by name."""
+Momenta = Callable[[Trajectory], dict[str, np.ndarray]]
+
+
+def _momenta(system: System, q: Array, xi: Array, h: Array) -> Momenta:
+    """What gives, of a run, the momenta of those symmetries whose momentum the reference keeps, by name."""
     fields = phase_space.generators(system, None)
     if not fields:
-        return {}
-    exact = reference(system, q, xi, t=np.linspace(0, 20 * float(h), 21))
-    values = {name: _along(move, system, exact) for name, move in fields.items()}
-    return {
-        f"momentum of {name}": fields[name]
-        for name, value in values.items()
-        if np.ptp(value) < CONTINUOUS * (1 + np.max(np.abs(value)))
-    }
+        return lambda run: {}  # noqa: ARG005
+    at = interpret(jax.vmap(partial(_momenta_at, tuple(fields.values())), (None, 0, 0)), most=NUMBERS)
+
+    def of(run: Trajectory) -> dict[str, np.ndarray]:
+        values = at(run.system, np.asarray(run.q), np.asarray(run.xi))
+        return {f"momentum of {name}": value for name, value in zip(fields, values.T, strict=True)}
+
+    exact = of(reference(system, q, xi, t=np.linspace(0, 20 * float(h), 21)))
+    kept = {name for name, value in exact.items() if np.ptp(value) < CONTINUOUS * (1 + np.max(np.abs(value)))}
+    return lambda run: {name: value for name, value in of(run).items() if name in kept}
 
 
-@partial(jax.jit, static_argnums=0)
-def _momentum(move: Generator, system: System, q: Array, xi: Array) -> Array:
-    """<mu, a>, X = Psi a, at the nodes."""
-
-    def at(q: Array, xi: Array) -> Array:
-        return jax.grad(system.lagrangian, 1)(q, hamel.full(system, q, xi)) @ components(system, move, q)
-
-    return jax.vmap(at)(q, xi)
+def _momenta_at(moves: tuple[Generator, ...], system: System, q: Array, xi: Array) -> Array:
+    """<mu, a>, X = Psi a, of each generator."""
+    mu = jax.grad(system.lagrangian, 1)(q, hamel.full(system, q, xi))
+    return jnp.stack([mu @ components(system, move, q) for move in moves])
 
 
-def _along(move: Generator, system: System, run: Trajectory) -> np.ndarray:
-    return np.asarray(_momentum(move, system, jnp.asarray(run.q), jnp.asarray(run.xi)))
-
-
-@jax.jit
 def _relations(system: System, q: Array) -> Array:
-    return jnp.linalg.norm(jax.vmap(system.holonomic)(q), axis=1)
+    return jnp.linalg.norm(system.holonomic(q))
 
 
-def _worse_of(runs: list[tuple[Trajectory, Trajectory]], momenta: dict[str, Generator]) -> dict[str, Kept]:
+def _worse_of(runs: list[tuple[Trajectory, Trajectory]], momenta: Momenta) -> dict[str, Kept]:
     """Of every quantity the worse of the two motions."""
     found: dict[str, Kept] = {}
     for whole, half in runs:
@@ -258,11 +257,11 @@ def _worse_of(runs: list[tuple[Trajectory, Trajectory]], momenta: dict[str, Gene
     return found
 
 
-def _quantities(run: Trajectory, momenta: dict[str, Generator]) -> dict[str, np.ndarray]:
+def _quantities(run: Trajectory, momenta: Momenta) -> dict[str, np.ndarray]:
     values = {name: np.asarray(along) for name, along in run.invariants().items()}
-    values |= {name: _along(move, run.system, run) for name, move in momenta.items()}
+    values |= momenta(run)
     if run.system.redundant:
-        values["relations of coordinates"] = np.asarray(_relations(run.system, jnp.asarray(run.q)))
+        values["relations of coordinates"] = along(_relations, run.system, np.asarray(run.q))
     return values
 
 

@@ -11,6 +11,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory
@@ -158,17 +159,17 @@ def _intervals(run: Trajectory, principle: Principle | None) -> tuple[Principle,
     return judge, h, (q[:-1], q[1:], jnp.asarray(run.xi_mid))
 
 
-@jax.jit
+@interpret
 def _actions(judge: Principle, system: System, h: Array, *parts: Array) -> Array:
     return jax.vmap(lambda q0, q1, xi: judge.action(system, q0, q1, xi, h))(*parts)
 
 
-@jax.jit
+@interpret
 def _variations(judge: Principle, system: System, h: Array, *parts: Array) -> Array:
     return jax.vmap(lambda q0, q1, xi, eta0, eta1: judge.vary(system, q0, q1, xi, h, eta0, eta1))(*parts)
 
 
-@jax.jit
+@interpret
 def _defects(own: Principle, derived: Principle, system: System, h: Array, *parts: Array) -> Array:
     def of_interval(q0: Array, q1: Array, xi: Array) -> Array:
         def along(eta: Array, rate: Array) -> Array:
@@ -183,12 +184,12 @@ def _defects(own: Principle, derived: Principle, system: System, h: Array, *part
 # --- continuous ---
 
 
-@jax.jit
+@interpret
 def _density(system: System, q: Array, xi: Array) -> Array:
     return jax.vmap(system.lagrangian)(q, xi)
 
 
-@jax.jit
+@interpret
 def _rate(system: System, q: Array, xi: Array, eta: Array, rate: Array) -> Array:
     """<l_q, Psi eta> + <mu, eta' + [xi, eta]> + <f, eta> at the nodes.   [HE] (3.8), (3.9)"""
 

@@ -27,6 +27,7 @@ CLOSED = 1e-11  # how far a closed orbit may be from closed, relative to its siz
 CUT = 1e-12  # relative singular value below which nothing is told in the least squares
 NEAR = 0.3  # size of (M - 1) v below which v may lead to a neighbouring orbit of a family
 RESTS = 1e-3  # of the size of x: what moves less in a period rests
+LARGEST, TERMS = 0.25, 10  # of a matrix and of its exponential's series: 0.25^11 / 11! is below round-off
 AT_START = 1e-6  # of a step: a crossing so soon after the start is the start
 
 
@@ -54,8 +55,7 @@ class RelativePeriodicOrbit(NamedTuple):
     @property
     def v(self) -> np.ndarray:
         """q' of the whole system at sigma(r), where the orbit starts."""
-        r, xi = jnp.asarray(self.r), jnp.asarray(self.xi)
-        return np.asarray(self.reduced.tangent(r) @ (self.reduced.transition(r) @ hamel.full(self.reduced, r, xi)))
+        return _velocity(self.reduced, self.r, self.xi)
 
     @property
     def q(self) -> np.ndarray:
@@ -141,7 +141,12 @@ def _field(reduced: ReducedSystem, x: Array) -> Array:
     return jnp.concatenate([velocity, acceleration[: reduced.rank]])
 
 
-@jax.jit
+@interpret
+def _velocity(reduced: ReducedSystem, r: Array, xi: Array) -> Array:
+    return reduced.tangent(r) @ (reduced.transition(r) @ hamel.full(reduced, r, xi))
+
+
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # compiling takes longer than its calls
 def _rates(reduced: ReducedSystem, y: Array) -> Array:
     s, d, n = reduced.shapes_count, reduced.shapes_count + reduced.rank, reduced.actions.shape[1]
     x, slope, g = y[:d], y[d : d + d * d].reshape(d, d), y[d + d * d :].reshape(n, n)
@@ -226,5 +231,18 @@ def evoke(orbit: RelativePeriodicOrbit, trajectory: Trajectory, *, g: ArrayLike 
     first = np.eye(size) if g is None else np.asarray(g, float)
     back = np.linalg.solve(first, np.column_stack([trajectory.q, np.ones(len(trajectory.q))]).T).T
     times, drift = np.asarray(trajectory.t) - float(trajectory.t[0]), orbit.drift
-    moved = np.einsum("ab,kbc,kc->ka", first, scipy.linalg.expm(-times[:, None, None] * drift), back)
+    moved = np.einsum("ab,kbc,kc->ka", first, _exponentials(-times[:, None, None] * drift), back)
     return trajectory.replace(q=moved[:, :-1])
+
+
+def _exponentials(x: np.ndarray) -> np.ndarray:
+    """exp of each matrix, (K, n, n): SciPy's takes one after another, a millisecond each."""
+    size = np.max(np.linalg.norm(x, axis=(1, 2)), initial=0.0)
+    halvings = max(0, int(np.ceil(np.log2(max(size, 1e-300) / LARGEST))))
+    small = x / 2.0**halvings
+    one, result = np.eye(x.shape[1]), np.zeros_like(x)
+    for k in range(TERMS, 0, -1):
+        result = small @ (one + result) / k  # what exp adds to 1, which halvings would round off
+    for _ in range(halvings):
+        result = 2 * result + result @ result
+    return one + result
