@@ -81,6 +81,19 @@ def test_entries_are_called_what_a_reader_writes(pages):
         attrgetter(name)(dh)
 
 
+def test_entries_of_the_modules_are_whole_too(pages):
+    """An example of their own or of what returns them, and where to look further."""
+    for page, (_, names, owner) in reference.pages().items():
+        if owner is dh:
+            continue
+        entries = re.split(r"^## (dh\.[\w.]+)$", pages[f"reference/{page}.md"], flags=re.MULTILINE)[1:]
+        known = dict(zip(entries[::2], entries[1::2], strict=True))
+        assert len(known) == len(names)
+        for name, entry in known.items():
+            assert "highlight-pycon" in entry or "Example: see" in entry, f"{name} has no example"
+            assert "See also" in entry, f"{name} leads nowhere"
+
+
 def test_an_example_stands_in_one_place():
     for name in reference.EXAMPLES:
         thing = dh

@@ -9,9 +9,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 import discrete_hamel as dh
+from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.cli import values as calls
 from discrete_hamel.cli.names import catalogue, choose, schemes
@@ -67,14 +69,25 @@ def motion_of(options: argparse.Namespace) -> Motion:
 
 def stored_run(path: str, name: str | None) -> dh.Trajectory:
     """The run in a store; of a system of that name where it is given, which the store's own values must fit."""
-    Contents(Path(path))  # what is no store of a run, no --system mends
+    stored = Contents(Path(path)).manifest["system"]["leaves"]  # what is no store of a run, no --system mends
     try:
         kind = by_name(name) if name else None
-        return dh.load(path, system=_make(kind, {}) if isinstance(kind, type) else kind)
+        system = _make(kind, {}) if isinstance(kind, type) else kind
+        return dh.load(path, system=system and _with_values(system, stored))
     except dh.StoreDamaged:
         raise
     except ValueError as error:
         raise InputError(str(error) if name else f"{error} On this line: --system FILE.py:NAME.") from None
+
+
+def _with_values(system: dh.System, stored: Mapping[str, ArrayLike]) -> dh.System:
+    """The system with the parameters that a store has of it, where they are of its own shapes."""
+    paths, structure = jax.tree_util.tree_flatten_with_path(system)
+    named = [(jax.tree_util.keystr(path).lstrip("."), leaf) for path, leaf in paths]
+    fits = {name for name, leaf in named if name in stored and np.shape(stored[name]) == np.shape(leaf)}
+    return checks.canonical(
+        jax.tree.unflatten(structure, [np.asarray(stored[name]) if name in fits else leaf for name, leaf in named])
+    )
 
 
 def scheme(text: str | None) -> Scheme | None:

@@ -219,6 +219,11 @@ def see_also(owner: types.ModuleType, name: str, addresses: Links, used: Mapping
     text = inspect.getdoc(getattr(owner, name)) or ""
     named = [n.removeprefix("dh.") for n in re.findall(r"`([\w.]+)`", text)]
     near = next((names for group in dh.THEMES.values() for names in group.values() if name in names), ())
+    page = public(owner).removeprefix("dh.")
+    if owner is not dh:  # a module of its own: those that stand beside it there
+        known = [n for n in owner.__all__ if f"{page}.{n}" in addresses]
+        place = known.index(name) if name in known else 0
+        near = tuple(f"{page}.{n}" for n in known[max(0, place - 3) : place + 4] if n != name)
     others = [n for n in dict.fromkeys([*named, *near[:8]]) if n != name and n in addresses]
     parts = [f"[`dh.{n}`]({addresses[n].replace('.html', '.md')})" for n in others]
     parts += [f"[{_title(page)}]({_relative(page)})" for page in used.get(name, ())[:6]]

@@ -84,6 +84,23 @@ def test_a_run_of_ones_own_system_is_saved_and_shown(skate, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
+    ("name", "other", "start"),
+    [("Skate", "slope=0.3", ["--xi", "2", "0"]), ("held", "pull=2", ["--v", "2", "0", "0"])],
+)
+def test_a_stored_run_is_shown_with_the_values_of_the_store(name, other, start, skate, tmp_path, capsys):
+    """The file makes the system with its own: those with which it was run are known to the store alone."""
+    store, system = str(tmp_path / "run.zarr"), f"{skate}:{name}"
+    ran, _ = asked(
+        ["run", system, "--set", other, "--q", "0", "0", "0", *start, "--steps", "9", "--save", store], capsys
+    )
+    shown, status = asked(["show", store, "--system", system], capsys)
+    assert status == 0
+    assert shown["end"] == ran["end"]
+    assert shown["invariants"] == ran["invariants"]
+    assert main(["audit", store, "--system", system]) == 0
+
+
+@pytest.mark.parametrize(
     ("name", "sentence"),
     [
         ("{}", "defines 2 systems (held, Skate); say which"),

@@ -116,4 +116,6 @@ def together(held: Any, q: np.ndarray, fixed: tuple[int, ...] = ()) -> np.ndarra
     raise InputError(
         f"the mechanism cannot be put together: {what} stays {miss[worst]:.3g} wide. A wheel's middle must be its "
         "radius above the plane z = 0, and a loop long enough to close; start nearer, or change `at`."
+        + " The positions given stay as they are: name fewer, so that a loop can close."
+        * bool(fixed)
     )
