@@ -269,7 +269,7 @@ def _letter(text: str) -> str:
     letter = "".join(f"<mi>{part}</mi>" for part in _letters(stem))
     letter = letter if letter.count("<mi>") == 1 else f"<mrow>{letter}</mrow>"
     if rate(stem):
-        letter = '<mover accent="true"><mi>{}</mi><mo>{}</mo></mover>'.format(*rate(stem))
+        letter = "<mover><mi>{}</mi><mo>{}</mo></mover>".format(*rate(stem))
     index = digits or braced or plain or ""
     below = _row(_tokens(index)) if braced else f"<mi>{greek(index) or index}</mi>" if plain else f"<mn>{index}</mn>"
     above = f"<mo>{'′' * len(primes)}</mo>"

@@ -45,6 +45,8 @@ def test_powers_roots_and_indices_are_markup():
     assert "<msub><mi>γ</mi><mi>k</mi></msub>" in typeset("at gamma_k")
     assert "<msubsup><mi>c</mi><mi>ij</mi><mi>k</mi></msubsup>" in typeset("c^k_ij xi^i")
     assert "<msubsup><mi>p</mi><mn>1</mn><mo>′</mo></msubsup>" in typeset("p1' = 0")
+    assert "<mover><mi>ξ</mi><mo>˙</mo></mover>" in typeset("(qdot, xidot)")  # accent="true" would draw it into q
+    assert "{" not in typeset("G^{-1} A^T")
 
 
 class Balanced(html.parser.HTMLParser):
