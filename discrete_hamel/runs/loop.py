@@ -18,7 +18,7 @@ from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.diagnosis import crash, failed_step, interruption, lost_frame, not_finite
-from discrete_hamel.runs.storage.record import Point, Record, Rows
+from discrete_hamel.runs.storage.record import Checkpoint, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
 
@@ -204,7 +204,7 @@ def run(
                 last = at[-1], track[-1], velocities[-1]
             finished, plain_steps = finished + whole, plain_steps + whole * save_every * plain
             plain_until = (finished // FEW + 1) * FEW if astray else plain_until
-            failure = record.add(t, saved, Point(state, finished, plain_until, plain_steps)) or failure
+            failure = record.add(t, saved, Checkpoint(state, finished, plain_until, plain_steps)) or failure
             bar.at(steps)
             if stops and finished < intervals and failure is None:
                 failure = interruption(finished * save_every, intervals * save_every)

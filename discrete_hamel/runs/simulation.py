@@ -16,7 +16,7 @@ from discrete_hamel.runs import refusals
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import run, trace
 from discrete_hamel.runs.output_shapes import step_density
-from discrete_hamel.runs.storage.record import Memory
+from discrete_hamel.runs.storage.record import RunInMemory
 from discrete_hamel.runs.trajectory import Trajectory, mark_failed, warn_of_pull
 from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme
@@ -105,7 +105,7 @@ def simulate(
         raise InputError("times in a store are counted from its run's start, so t0 is 0 there.")
     if store is None and (resume or checkpoint_every is not None):
         raise InputError("resume and checkpoint_every are about a store; give its path: store='run.zarr'.")
-    kept: AbstractContextManager = nullcontext(Memory(system, scheme, h, save_every, nodes))
+    kept: AbstractContextManager = nullcontext(RunInMemory(system, scheme, h, save_every, nodes))
     if store is not None:
         from discrete_hamel.runs.storage.recording import Recording
 

@@ -39,7 +39,7 @@ def test_a_program_is_made_after_a_few_calls_of_a_kind_and_used(monkeypatch):
     asked = Repeated(lambda x: {"it": jnp.sin(x) * 2})
     made = []
     # has nothing to tell, so that what is interpreted does
-    monkeypatch.setattr(programs.Program, "__call__", lambda self, leaves: made.append(leaves) or None)
+    monkeypatch.setattr(programs.Tape, "__call__", lambda self, leaves: made.append(leaves) or None)
     for x in range(5):
         assert asked(jnp.array([float(x)]))["it"] == 2 * np.sin(x)
     assert len(made) == 5 - programs.RARE

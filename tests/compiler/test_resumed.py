@@ -16,13 +16,13 @@ START = jnp.array([0.3, 0.2, -(0.87**0.5)]), jnp.array([0.6, 0.0])
 @pytest.fixture
 def distrusted(monkeypatch):
     """Compiled steps that are not trusted where the pendulum is far to the left, as where a pivot is bad."""
-    real = linearised.Linearised._guards
+    real = linearised.LinearisedStep._guards
 
     def guards(self):
         return [*real(self), self.graph.add(self.row[0], self.graph.const(0.1))]
 
     def switch():
-        monkeypatch.setattr(linearised.Linearised, "_guards", guards)
+        monkeypatch.setattr(linearised.LinearisedStep, "_guards", guards)
         paths._steps.clear()
         jax.clear_caches()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.step.linearised import Linearised
+from discrete_hamel.compiler.step.linearised import LinearisedStep
 from discrete_hamel.runs import validation as checks
 
 STEPS = 3
@@ -83,13 +83,13 @@ def slopes_apart(name):
 @pytest.fixture
 def solve_off_by_a_thousandth(monkeypatch):
     """J^-1 and J^-T of the compiled gradients, both 0.1 percent too large."""
-    right = Linearised._solve
+    right = LinearisedStep._solve
 
     def wrong(self, rows, sides):
         return [self.graph.mul(self.graph.const(1.001), x) for x in right(self, rows, sides)]
 
     dh.clear_caches()
-    monkeypatch.setattr(Linearised, "_solve", wrong)
+    monkeypatch.setattr(LinearisedStep, "_solve", wrong)
     yield
     monkeypatch.undo()
     dh.clear_caches()

@@ -7,7 +7,7 @@ import numpy as np
 
 from discrete_hamel.analysis.equilibria.held_quantities import Condition, held_values
 from discrete_hamel.analysis.equilibria.reachable import Words, columns, flow
-from discrete_hamel.analysis.equilibria.steady_equations import Equations, Question, fastest, left_over
+from discrete_hamel.analysis.equilibria.steady_equations import Question, SteadyEquations, fastest, left_over
 from discrete_hamel.analysis.symmetry import phase_space
 
 MAX_ITERATIONS = 40
@@ -23,8 +23,8 @@ class Point(NamedTuple):
 
     y: np.ndarray
     group: np.ndarray
-    at: Equations
-    noise: Equations
+    at: SteadyEquations
+    noise: SteadyEquations
     basis: np.ndarray  # of the directions in which y may move
     held: np.ndarray  # how far what is held is off
     slope: np.ndarray  # and its derivatives by y

@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.analysis.equilibria.equilibrium_search import SOLVED, Point, Sought
-from discrete_hamel.analysis.equilibria.steady_equations import SURELY, Equations, fastest, left_over
+from discrete_hamel.analysis.equilibria.steady_equations import SURELY, SteadyEquations, fastest, left_over
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Chosen
 from discrete_hamel.mechanics.system import System
@@ -76,7 +76,7 @@ def _refine(sought: Sought, y: np.ndarray, group: np.ndarray, known: int) -> Kep
     return KeptMotion(point, residual if np.isfinite(residual) else np.inf)
 
 
-def _with_velocity(at: Equations, wanted: np.ndarray, known: int) -> tuple[np.ndarray, np.ndarray]:
+def _with_velocity(at: SteadyEquations, wanted: np.ndarray, known: int) -> tuple[np.ndarray, np.ndarray]:
     """What is missed, and its derivatives by the group and by what of y is free; of the velocity too, if wanted."""
     rows = np.concatenate([at.by_group, at.by_point[:, known:]], axis=1)
     if not len(wanted):
@@ -91,7 +91,7 @@ def _off(left: np.ndarray, noise: np.ndarray, velocity: np.ndarray) -> float:
     return most / size if most else 0.0
 
 
-def _units(sought: Sought, y: np.ndarray, group: np.ndarray, at: Equations) -> np.ndarray:
+def _units(sought: Sought, y: np.ndarray, group: np.ndarray, at: SteadyEquations) -> np.ndarray:
     ask = sought.question
     rate = fastest(at, ask.rounding(y, group, at), ask.coordinates)
     return np.where(np.arange(len(y)) < ask.coordinates, 1.0, rate)

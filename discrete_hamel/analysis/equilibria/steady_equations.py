@@ -27,7 +27,7 @@ STEADY = 1e-8  # what may be left of the equations, relative to what they are ma
 T = TypeVar("T")
 
 
-class Equations(NamedTuple):
+class SteadyEquations(NamedTuple):
     """E(y, group) = 0 at a point: value, derivatives by y and by the group's rates; and the velocity of a step."""
 
     value: np.ndarray
@@ -46,7 +46,7 @@ class Question(NamedTuple):
     h: Array | None
     coordinates: int
 
-    def at(self, y: np.ndarray, group: np.ndarray) -> Equations:
+    def at(self, y: np.ndarray, group: np.ndarray) -> SteadyEquations:
         """F(x) - group^a X_a(x), or for a scheme (exp(-h group^a X_a) Phi_h(y) - y) / h, and its derivatives."""
         point = jnp.asarray(y), jnp.asarray(group)
         if self.scheme is None:
@@ -55,9 +55,9 @@ class Question(NamedTuple):
             value, derivatives = _discrete(self.symmetries, self.coordinates, self.system, self.scheme, self.h, *point)
         value, by_point, by_group = (np.asarray(a) for a in (value, *derivatives))
         n = len(y)
-        return Equations(value[:n], by_point[:n], by_group[:n], value[n:], by_point[n:])
+        return SteadyEquations(value[:n], by_point[:n], by_group[:n], value[n:], by_point[n:])
 
-    def rounding(self, y: np.ndarray, group: np.ndarray, at: Equations) -> Equations:
+    def rounding(self, y: np.ndarray, group: np.ndarray, at: SteadyEquations) -> SteadyEquations:
         """How much of each number of the equations is round-off: they are asked again with every number that goes into
         them, the system's parameters too, some units in the last place off."""
         draw = np.random.default_rng(0)
@@ -75,7 +75,7 @@ class Question(NamedTuple):
         found = [self._replace(system=nearly(self.system)).at(nearly(y), nearly(group)) for _ in range(SAMPLES)]
         with np.errstate(invalid="ignore"):  # far from any solution they may be infinite
             changed = [np.max([np.abs(b - a) for b in others], axis=0) for a, *others in zip(at, *found, strict=True)]
-        noise = Equations(*(MORE * change for change in changed))
+        noise = SteadyEquations(*(MORE * change for change in changed))
         noise = noise._replace(by_point=np.maximum(noise.by_point, self._least(np.asarray(y))))
         return noise if self.h is None else self._with_differences(y, noise, float(self.h))
 
@@ -86,7 +86,7 @@ class Question(NamedTuple):
         swift = np.max(np.abs(y[is_xi][: self.system.rank]), initial=0.0)
         return MORE * EPS * swift ** (1.0 + is_xi[:, None] - is_xi)
 
-    def _with_differences(self, y: np.ndarray, noise: Equations, h: float) -> Equations:
+    def _with_differences(self, y: np.ndarray, noise: SteadyEquations, h: float) -> SteadyEquations:
         """What a map rounds off besides: a change is the difference of two nodes, over h, one of them taken back by an
         exponential whose round-off is doubled by each squaring."""
         unit = 2**phase_space.SQUARINGS * np.finfo(float).eps / abs(h)
@@ -123,7 +123,7 @@ def nearest_group(symmetries: Chosen, system: System, x: np.ndarray) -> np.ndarr
     return np.linalg.lstsq(lifts, field)[0] if lifts.shape[1] else np.zeros(0)
 
 
-def fastest(at: Equations, noise: Equations, coordinates: int) -> float:
+def fastest(at: SteadyEquations, noise: SteadyEquations, coordinates: int) -> float:
     """The fastest rate about a point: of q by q, of xi by xi, or of q by xi by q; it makes one unit of q and xi."""
     sure = np.where(np.abs(at.by_point) > noise.by_point, at.by_point, 0.0)
     q, xi = slice(0, coordinates), slice(coordinates, None)
@@ -132,7 +132,12 @@ def fastest(at: Equations, noise: Equations, coordinates: int) -> float:
 
 
 def left_over(
-    at: Equations, noise: Equations, y: np.ndarray, group: np.ndarray, coordinates: int, least: float = STEADY
+    at: SteadyEquations,
+    noise: SteadyEquations,
+    y: np.ndarray,
+    group: np.ndarray,
+    coordinates: int,
+    least: float = STEADY,
 ) -> float:
     """The largest of what is left of E, relative to what it is made of, with round-off counted as `least`.
 
@@ -155,7 +160,12 @@ def left_over(
 
 
 def modulo_symmetry(
-    at: Equations, noise: Equations, basis: np.ndarray, orbits: np.ndarray, coordinates: int, h: float | None
+    at: SteadyEquations,
+    noise: SteadyEquations,
+    basis: np.ndarray,
+    orbits: np.ndarray,
+    coordinates: int,
+    h: float | None,
 ) -> Linearisation:
     """The linearised equations across the orbits, xi in units of the fastest rate, so that stiffness is no accident."""
     rate = fastest(at, noise, coordinates)

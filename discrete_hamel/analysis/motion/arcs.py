@@ -17,7 +17,7 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import run, trace
 from discrete_hamel.runs.simulation import simulate
-from discrete_hamel.runs.storage.record import Memory
+from discrete_hamel.runs.storage.record import RunInMemory
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
 from discrete_hamel.schemes.scheme import Scheme
 
@@ -79,7 +79,7 @@ def prolong(trajectory: Trajectory, steps: int, *, progress: bool = True) -> Tra
         if not (np.all(before.report.converged) and np.array_equal(before.final.q, before.q[-1])):
             raise InputError("the trajectory did not come to its end (a failure, or an interruption): nothing goes on.")
         system, scheme, _, _, h = parts
-        record: Any = Memory(system, scheme, h, every, steps // every + 1)
+        record: Any = RunInMemory(system, scheme, h, every, steps // every + 1)
         compiled = before.report.reason != "asked for"
         more, failure = run(*parts, steps // every, every, progress, compiled, record)
         if failure is not None:

@@ -23,7 +23,7 @@ def _pack(arguments: tuple) -> tuple[Array, Array, Array]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class RunCall:
     """`saved` intervals of `every` steps: (parameters, lengths, first state) -> rows, the states before them, how many
     steps went well, and how many of these the plain path took, from the interval on in which a compiled one failed.
     Where the plain path does not go on, there is nothing from there on.
@@ -63,7 +63,9 @@ class Run:
         rows, _, *how = run.bind(*primals, call=call)
         done, by_plain = map(lax.stop_gradient, how)
         along = *(tangents[i] for i in active), *map(ad.instantiate_zeros, tangents[count:])
-        (moved,) = linear.bind(*primals, rows, done, by_plain, *along, call=Tangent(self.history, self.plain, active))
+        (moved,) = linear.bind(
+            *primals, rows, done, by_plain, *along, call=TangentCall(self.history, self.plain, active)
+        )
         saved, befores = self._save(primals[-1], rows, primals[-2].size)
         outputs = [self._with_most(saved, rows, primals[-2].size), befores, done, by_plain]
         changes, none = self._save(along[-1], moved, primals[-2].size), np.zeros((), rows.dtype)
@@ -110,7 +112,7 @@ class Derivative:
         return lax.cond(arguments[-self.vectors - 1] == 0, self.by_compiled, self.plain, *arguments)
 
     def eager(self, *arguments: Array) -> list[Array]:
-        """As `Run.eager`."""
+        """As `RunCall.eager`."""
         return apply(dataclasses.replace(self, guarded=bool(np.asarray(arguments[-self.vectors - 1]))), *arguments)
 
     def _split(self, arguments: tuple) -> tuple[tuple, Array, tuple]:
@@ -133,7 +135,7 @@ class Derivative:
 
 
 @dataclasses.dataclass(frozen=True)
-class Tangent(Derivative):
+class TangentCall(Derivative):
     """Tangents of the active parameters, of the lengths and of the first state -> those of the rows."""
 
     kind = Tangents
@@ -143,8 +145,8 @@ class Tangent(Derivative):
         return len(self.active) + 2
 
     @property
-    def transposed(self) -> "Adjoint":
-        return Adjoint(self.history, self.plain_history, self.active)
+    def transposed(self) -> "AdjointCall":
+        return AdjointCall(self.history, self.plain_history, self.active)
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         return [arguments[-self.vectors - 3].shape]
@@ -161,7 +163,7 @@ class Tangent(Derivative):
 
 
 @dataclasses.dataclass(frozen=True)
-class Adjoint(Derivative):
+class AdjointCall(Derivative):
     """The cotangent of the rows -> those of the active parameters, of the lengths and of the first state."""
 
     kind = Cotangents
@@ -171,8 +173,8 @@ class Adjoint(Derivative):
         return 1
 
     @property
-    def transposed(self) -> Tangent:
-        return Tangent(self.history, self.plain_history, self.active)
+    def transposed(self) -> TangentCall:
+        return TangentCall(self.history, self.plain_history, self.active)
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
         return [*(() for _ in self.active), *(a.shape for a in arguments[-6:-4])]

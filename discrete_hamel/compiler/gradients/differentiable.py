@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.compiler.gradients.derivatives import Run
+from discrete_hamel.compiler.gradients.derivatives import RunCall
 from discrete_hamel.compiler.gradients.histories import History
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
 from discrete_hamel.compiler.gradients.primitives import run
@@ -40,13 +40,13 @@ class Compiled(NamedTuple):
         """
         first, arguments = _arguments(self, start, *data)
         motion = _motion(
-            self, every, arguments, *run.bind(*arguments, call=Run(self.history, self.plain, intervals, every))
+            self, every, arguments, *run.bind(*arguments, call=RunCall(self.history, self.plain, intervals, every))
         )
         nodes, final = _nodes(first, motion)
         return nodes, motion, final
 
 
-class Motion(NamedTuple):
+class FollowedRun(NamedTuple):
     """A run at its saved nodes, but for the first; arrays along the first axis."""
 
     states: State
@@ -90,7 +90,7 @@ def _arguments(
 
 
 @jax.jit
-def _nodes(first: tuple, motion: "Motion") -> tuple[tuple, State]:
+def _nodes(first: tuple, motion: "FollowedRun") -> tuple[tuple, State]:
     nodes = zip(first, (motion.states.q, motion.states.p, motion.xi), strict=True)
     final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
     return tuple(jnp.concatenate([a[None], b]) for a, b in nodes), final
@@ -99,7 +99,7 @@ def _nodes(first: tuple, motion: "Motion") -> tuple[tuple, State]:
 @partial(jax.jit, static_argnums=(0, 1))
 def _motion(
     compiled: Compiled, every: int, arguments: list[Array], rows: Array, befores: Array, done: Array, by_plain: Array
-) -> Motion:
+) -> FollowedRun:
     """What is recorded of a run, from its rows; whatever of it is not used costs nothing under jit."""
     history, plain, _ = compiled
     parameters, lengths, begin = jnp.stack(arguments[:-2]), *arguments[-2:]
@@ -129,7 +129,7 @@ def _motion(
     norm = jnp.max(jnp.linalg.norm(jax.lax.stop_gradient(left), axis=-1).reshape(-1, parts), axis=1)
     most = jnp.max(jax.lax.stop_gradient(rows[:, -1]).reshape(-1, parts), axis=1)
     most = jnp.where(jnp.isnan(most), 0, most).astype(int)
-    return Motion(
+    return FollowedRun(
         nodes,
         _velocities(compiled, parameters, nodes),
         xi,

@@ -15,7 +15,7 @@ from jax import Array
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.histories import Steps
 from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
-from discrete_hamel.compiler.step.linearised import Linearised
+from discrete_hamel.compiler.step.linearised import LinearisedStep
 from discrete_hamel.compiler.step.stepper import Stepper
 
 Scalars = list[Array]
@@ -26,7 +26,7 @@ class History:
 
     def __init__(self, stepper: Stepper) -> None:
         self.stepper, self.graph = stepper, stepper.graph
-        self.linearised = Linearised(stepper)
+        self.linearised = LinearisedStep(stepper)
         self.guards = [*stepper.guards, *self.linearised.guards]
         self.size, self.width = len(stepper.state), len(self.linearised.row) + 1
         self.steps = Steps(stepper, self.linearised, self.guards)

@@ -32,7 +32,7 @@ class Call(Protocol):
         """Those of what it gives; all are of one type, that of the last argument."""
 
 
-class Linear(Call, Protocol):
+class LinearCall(Call, Protocol):
     """A function that is linear in its last `vectors` arguments."""
 
     vectors: int
@@ -41,7 +41,7 @@ class Linear(Call, Protocol):
         """The same function in a form that JAX can differentiate by all arguments."""
 
     @property
-    def transposed(self) -> "Linear":
+    def transposed(self) -> "LinearCall":
         """The linear map's transpose, with the same other arguments."""
 
 
@@ -82,7 +82,7 @@ def _primitive(name: str, jvp: Callable) -> Primitive:
     return primitive
 
 
-def _linear_jvp(primals: tuple, tangents: tuple, *, call: Linear) -> tuple[list, list]:
+def _linear_jvp(primals: tuple, tangents: tuple, *, call: LinearCall) -> tuple[list, list]:
     """The map along the tangents of what it is linear in, and its own derivative by the rest."""
     outputs = linear.bind(*primals, call=call)
     split = len(primals) - call.vectors
@@ -103,7 +103,7 @@ def _linear_jvp(primals: tuple, tangents: tuple, *, call: Linear) -> tuple[list,
     return outputs, [sum(parts[1:], start=parts[0]) for parts in zip(*terms, strict=True)]
 
 
-def _linear_transpose(cotangents: list, *arguments: Array, call: Linear) -> list:
+def _linear_transpose(cotangents: list, *arguments: Array, call: LinearCall) -> list:
     """The transposed map; nothing for arguments that are numbers, which can only be zero."""
     split = len(arguments) - call.vectors
     back = linear.bind(*arguments[:split], *map(ad.instantiate_zeros, cotangents), call=call.transposed)

@@ -8,7 +8,7 @@ from discrete_hamel.compiler.native.module import Counter, arguments, counts, fi
 from discrete_hamel.compiler.native.object_code import fused
 from discrete_hamel.compiler.native.sections import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values
-from discrete_hamel.compiler.step.linearised import Linearised
+from discrete_hamel.compiler.step.linearised import LinearisedStep
 from discrete_hamel.compiler.step.stepper import Stepper
 
 NOT_A_NUMBER = number(float("nan"))
@@ -17,7 +17,7 @@ NOT_A_NUMBER = number(float("nan"))
 class Steps:
     """All steps of a run: a row of each interval's last step, the states before these, and how many went well."""
 
-    def __init__(self, stepper: Stepper, linearised: Linearised, guards: list[int]) -> None:
+    def __init__(self, stepper: Stepper, linearised: LinearisedStep, guards: list[int]) -> None:
         self.stepper, graph = stepper, stepper.graph
         memory, code = Memory(), Code(Kind(fused()))
         changing = [*stepper.changing_length, *stepper.state]

@@ -30,7 +30,7 @@ def unusable(state: State) -> str:
     return available() if jax.default_backend() == "cpu" else f"native code is not for a {jax.default_backend()}"
 
 
-class Kept(NamedTuple):
+class RunArrays(NamedTuple):
     """What a run keeps of its intervals: q, p and xi at their ends, their xi, the residual's norm, the iterations."""
 
     q: np.ndarray
@@ -63,7 +63,7 @@ class HostRun:
         h: Array,
         intervals: int,
         every: int,
-        into: Kept | None = None,
+        into: RunArrays | None = None,
     ) -> tuple[State, int, bool, tuple]:
         """Up to `intervals` intervals of `every` steps: the state after the last whole one, how many are whole, whether
         these are all, and what is kept of them, written `into` arrays that are given. An interval in which a step
@@ -91,14 +91,14 @@ class HostRun:
         solves: tuple = np.ones(whole, bool), iterations, residual
         return after, whole, bool(good), (*nodes, Report(*solves))
 
-    def _room(self, count: int) -> Kept:
+    def _room(self, count: int) -> RunArrays:
         widths = [*self.widths, 1, 1]
         block = np.empty(count * sum(widths))  # in one piece, which the C library then keeps at hand
         *rows, residual, iterations = np.split(block, count * np.cumsum(widths[:-1]))
         shaped = [a.reshape(count, width) for a, width in zip(rows, widths, strict=False)]
-        return Kept._make([*shaped, residual, iterations.view(np.int64)])
+        return RunArrays._make([*shaped, residual, iterations.view(np.int64)])
 
-    def _check(self, into: Kept, count: int) -> Kept:
+    def _check(self, into: RunArrays, count: int) -> RunArrays:
         shapes = [(count, width) for width in self.widths] + [(count,), (count,)]
         kinds = [*[np.dtype(np.float64)] * 5, np.dtype(np.int64)]
         if [(a.shape, a.dtype) for a in into] != list(zip(shapes, kinds, strict=True)) or not all(

@@ -23,7 +23,7 @@ MOST_KEPT = 8  # corrections, beyond which the Jacobian is evaluated again
 LEAST = 0.5  # of a denominator that is 1 where corrections shrink: below, the last one says nothing
 
 
-class Columns(Section):
+class JacobianColumns(Section):
     """The tangents of outputs, eight columns a vector; `given` are scalars, the same in all columns.
 
     The places of tangents that no later part reads are used again: what is at work then stays in the nearest cache.
@@ -78,7 +78,7 @@ def splat(code: Code, value: str) -> str:
     return code(f"shufflevector {one} {first}, {one} poison, <{lanes} x i32> zeroinitializer")
 
 
-class Kept:
+class KeptJacobian:
     """The corrections of a root with `directions`: residual, slopes and columns, and what is made of them.
 
     `values` are nodes that the residual leaves in memory besides; `have` are those that are there before.
@@ -102,7 +102,7 @@ class Kept:
         self.residual = Section(f"{name}_residual", graph, [*rows, *values, *passed], have, memory, kind)
         known = have | {i for i in (*rows, *values, *passed) if graph.value(i) is None}
         self.slopes = Section(f"{name}_slopes", graph, scalars, known, memory, kind)
-        self.columns = Columns(
+        self.columns = JacobianColumns(
             f"{name}_columns", graph, along, directions, known | set(scalars), memory, kind.fused
         )  # fmt: skip
         self.matrix, self.made = memory.new(self.n * self.stride), memory.new(self.stride)

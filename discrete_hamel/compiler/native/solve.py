@@ -8,7 +8,7 @@ import numpy as np
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.kept import Kept
+from discrete_hamel.compiler.native.kept import KeptJacobian
 from discrete_hamel.compiler.native.sections import Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.near_angles import Angle, turn
@@ -79,7 +79,7 @@ class Solve:
         ahead = [i for i in frontier(graph, [*iterated, *judged, *evaluated], by_root) if i in by_step]
         self.begin = section("begin", [*self.guess, *ahead])
         have |= {i for i in [*self.guess, *ahead] if graph.value(i) is None}
-        self.held = Kept(name, root, self.measured[:-1], watched, have, memory, kind) if directions else None
+        self.held = KeptJacobian(name, root, self.measured[:-1], watched, have, memory, kind) if directions else None
         have |= {i for i in (watched if directions else []) if graph.value(i) is None}
         self.correct = section("correct", iterated)
         done = {i for i in iterated if graph.value(i) is None}
@@ -96,7 +96,7 @@ class Solve:
             have |= passed | {o for o in stage if graph.value(o) is None}
 
     @property
-    def sections(self) -> list[Section | Kept]:
+    def sections(self) -> list[Section | KeptJacobian]:
         held = [self.held] if self.held else []
         return [self.prepare, self.begin, *held, self.correct, self.measure, self.judge, *self.stages]
 

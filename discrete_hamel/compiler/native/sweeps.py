@@ -12,14 +12,14 @@ from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import Counter, arguments, counts, fill, module
 from discrete_hamel.compiler.native.object_code import fused
 from discrete_hamel.compiler.native.sections import Memory, Section, load
-from discrete_hamel.compiler.step.linearised import Linearised, LinearMap
+from discrete_hamel.compiler.step.linearised import LinearisedStep, LinearMap
 from discrete_hamel.compiler.step.stepper import Stepper
 
 
 class Swept:
     """What the loops over the rows of a run share: the values at a step, and the evaluation of a `LinearMap`."""
 
-    def __init__(self, stepper: Stepper, linearised: Linearised, linear: LinearMap, width: int) -> None:
+    def __init__(self, stepper: Stepper, linearised: LinearisedStep, linear: LinearMap, width: int) -> None:
         self.stepper, self.linearised, self.linear = stepper, linearised, linear
         self.graph: Graph = stepper.graph
         self.size, self.width, self.parts_text = len(stepper.state), width, ""
@@ -68,7 +68,9 @@ class Swept:
 class Tangents(Swept):
     """The tangents of all rows."""
 
-    def __init__(self, stepper: Stepper, linearised: Linearised, linear: LinearMap, width: int, active: int) -> None:
+    def __init__(
+        self, stepper: Stepper, linearised: LinearisedStep, linear: LinearMap, width: int, active: int
+    ) -> None:
         super().__init__(stepper, linearised, linear, width)
         code, memory, graph = self.code, self.memory, self.graph
         self.active = active
@@ -117,7 +119,9 @@ class Tangents(Swept):
 class Cotangents(Swept):
     """The cotangents of parameters, lengths and the first state, from those of all rows."""
 
-    def __init__(self, stepper: Stepper, linearised: Linearised, linear: LinearMap, width: int, active: int) -> None:
+    def __init__(
+        self, stepper: Stepper, linearised: LinearisedStep, linear: LinearMap, width: int, active: int
+    ) -> None:
         super().__init__(stepper, linearised, linear, width)
         code, memory, graph = self.code, self.memory, self.graph
         self.active, stretching = active, len(linearised.length)

@@ -62,7 +62,7 @@ def _in_python(graph: Graph, inputs: list[int], outputs: list[int]) -> Callable[
     return made["function"]
 
 
-class Program:
+class Tape:
     """The operations of a function of pytrees, of which these arguments are a sample."""
 
     def __init__(self, function: Callable, arguments: tuple) -> None:
@@ -120,11 +120,11 @@ class Repeated(Generic[P, T]):
         program: object = self.programs.fetch(key, lambda: 0)  # or how often there was none
         if isinstance(program, int):
             program = self.programs[key] = program + 1 if program < RARE else self._program(arguments)
-        found = program(leaves) if isinstance(program, Program) else None
+        found = program(leaves) if isinstance(program, Tape) else None
         return self.afresh(*arguments, **named) if found is None else found  # type: ignore[return-value]  # the function's
 
-    def _program(self, arguments: tuple) -> Program | str:
+    def _program(self, arguments: tuple) -> Tape | str:
         try:
-            return Program(self.function, arguments)
+            return Tape(self.function, arguments)
         except Unsupported as error:
             return str(error.reason)

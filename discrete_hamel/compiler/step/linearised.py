@@ -29,7 +29,7 @@ class LinearMap(NamedTuple):
     outputs: list[int]
 
 
-class Linearised:
+class LinearisedStep:
     """The linearised step of a stepper: `row`, what a step leaves behind, is the next state and the unknowns that are
     not part of it.
     """

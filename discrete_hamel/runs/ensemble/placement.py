@@ -18,7 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.native.lanes import LANES
 from discrete_hamel.runs.ensemble.processes import Blocks, together
-from discrete_hamel.runs.ensemble.results import Contents
+from discrete_hamel.runs.ensemble.results import EnsembleLayout
 
 
 class Placement(Protocol):
@@ -37,7 +37,7 @@ class Placement(Protocol):
     def slot(self, number: int) -> slice:
         """Where a block lies in the rows that are here."""
 
-    def together(self, contents: Contents, results: Blocks) -> Mapping[str, Array | np.ndarray]:
+    def together(self, contents: EnsembleLayout, results: Blocks) -> Mapping[str, Array | np.ndarray]:
         """The arrays of all members."""
 
 
@@ -72,7 +72,7 @@ class Whole:
     def slot(self, number: int) -> slice:
         return slice(number * self.size, min((number + 1) * self.size, self.members))
 
-    def together(self, contents: Contents, results: Blocks) -> Mapping[str, Array | np.ndarray]:
+    def together(self, contents: EnsembleLayout, results: Blocks) -> Mapping[str, Array | np.ndarray]:
         return together(contents, results, self.members)
 
 
@@ -118,7 +118,7 @@ class Sharded:
         begin = self.numbers.index(number) * self.size
         return slice(begin, begin + min(self.size, self.members - number * self.size))
 
-    def together(self, contents: Contents, results: Blocks) -> Mapping[str, Array | np.ndarray]:
+    def together(self, contents: EnsembleLayout, results: Blocks) -> Mapping[str, Array | np.ndarray]:
         whole = {}
         for name, column in contents.columns.items():
             local = np.zeros((len(self.numbers), self.size, *column.shape), column.dtype)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
-from discrete_hamel.runs.ensemble.results import Contents
+from discrete_hamel.runs.ensemble.results import EnsembleLayout
 
 Blocks = dict[int, dict[str, np.ndarray]]  # by number, of each array the rows of its members
 
@@ -25,7 +25,7 @@ def sum_over_processes(numbers: np.ndarray) -> np.ndarray:
     return np.asarray(process_allgather(numbers)).reshape(-1, *numbers.shape).sum(axis=0, dtype=numbers.dtype)
 
 
-def together(contents: Contents, results: Blocks, members: int) -> dict[str, np.ndarray]:
+def together(contents: EnsembleLayout, results: Blocks, members: int) -> dict[str, np.ndarray]:
     """The arrays of all members, from the blocks that each process has run of its `share`."""
     if jax.process_count() == 1:
         parts = {name: [results[k][name] for k in sorted(results)] for name in contents.columns}

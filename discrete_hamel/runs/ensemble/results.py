@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 
-class Contents(NamedTuple):
+class EnsembleLayout(NamedTuple):
     """Which arrays there are, along members, and the coordinates beside them."""
 
     columns: dict[str, Column]
@@ -34,7 +34,7 @@ def contents(
     h: Array,
     reduced: dict[str, jax.ShapeDtypeStruct] | None,
     size: int,
-) -> Contents:
+) -> EnsembleLayout:
     """The arrays of an ensemble of systems like this one: nodes at `steps`, or else `reduced`, name -> a sample.
 
     Their floats are those of the run, that is of h.
@@ -70,11 +70,11 @@ def contents(
         name: Column(name, ("member", *dimensions), np.dtype(kind), size, tuple(shape))
         for name, (dimensions, kind, shape) in shapes.items()
     }
-    return Contents(columns, coordinates)
+    return EnsembleLayout(columns, coordinates)
 
 
 def dataset(
-    contents: Contents, arrays: Mapping[str, Array | np.ndarray], attributes: Mapping[str, object]
+    contents: EnsembleLayout, arrays: Mapping[str, Array | np.ndarray], attributes: Mapping[str, object]
 ) -> "Dataset":
     """The arrays of all members as an xarray.Dataset."""
     xarray = xarray_module()

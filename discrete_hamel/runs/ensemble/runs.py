@@ -28,7 +28,7 @@ from discrete_hamel.runs.ensemble.failure_codes import Why
 from discrete_hamel.runs.ensemble.members import Members, gather
 from discrete_hamel.runs.ensemble.processes import Blocks, share
 from discrete_hamel.runs.ensemble.reductions import Reduction
-from discrete_hamel.runs.ensemble.results import Contents, contents, dataset
+from discrete_hamel.runs.ensemble.results import EnsembleLayout, contents, dataset
 from discrete_hamel.runs.ensemble.store import Shards, manifest
 from discrete_hamel.runs.ensemble.threads import Part, by_all_cores, cut, parts
 from discrete_hamel.runs.storage.optional import xarray_module
@@ -94,7 +94,7 @@ def ensemble(
     workers = cores() if workers is None else checks.count("workers", workers, 1)
     members = gather(system, q, xi, v, BLOCK)
     scheme = checks.canonical(scheme.fitted(members.lead.system))
-    run = Run(members, scheme, h, steps, every, save_every is not None, reduction, workers, compiled)
+    run = EnsembleRun(members, scheme, h, steps, every, save_every is not None, reduction, workers, compiled)
     attributes = {"path": run.path, "path_reason": run.why_plain, "h": float(h), "scheme": repr(scheme)}
     if store is None:
         results = run.in_memory(progress and jax.process_index() == 0)
@@ -104,7 +104,7 @@ def ensemble(
     return shards.open_result(attributes)
 
 
-class Run:
+class EnsembleRun:
     """How an ensemble is run: its blocks, and what each gives."""
 
     def __init__(
@@ -142,7 +142,7 @@ class Run:
             scheme, h, every, None if isinstance(lanes, str) else lanes, capacity, self.size, sum(self.widths)
         )
         saved = np.arange(0 if first_too else 1, self.nodes + 1) * every
-        self.contents: Contents = contents(sample, self.widths, saved, h, kept, self.size)
+        self.contents: EnsembleLayout = contents(sample, self.widths, saved, h, kept, self.size)
 
     def manifest(self) -> dict[str, object]:
         """What the results are made from."""

@@ -20,7 +20,7 @@ from discrete_hamel.runs.ensemble import claims, processes
 from discrete_hamel.runs.ensemble.batches import Task
 from discrete_hamel.runs.ensemble.members import Members
 from discrete_hamel.runs.ensemble.reductions import Reduction, code, kept_shapes
-from discrete_hamel.runs.ensemble.results import Contents, with_reasons
+from discrete_hamel.runs.ensemble.results import EnsembleLayout, with_reasons
 from discrete_hamel.runs.storage import files, requests
 from discrete_hamel.runs.storage.columns import Column
 from discrete_hamel.runs.storage.manifest import describe, differences, versions
@@ -87,7 +87,7 @@ def _digest(before: bytes, rows: np.ndarray) -> int:
 class Shards:
     """The store: made by whoever comes first, written by all who work on it."""
 
-    def __init__(self, path: PathLike, contents: Contents, made_from: dict[str, object], members: int) -> None:
+    def __init__(self, path: PathLike, contents: EnsembleLayout, made_from: dict[str, object], members: int) -> None:
         self.path, self.contents, self.members = requests.place(path), contents, members
         self.size = next(iter(contents.columns.values())).chunk
         self.first = not self.path.exists() and self._made(made_from)
@@ -99,7 +99,7 @@ class Shards:
         place = self.path.parent / f".{self.path.name}.new-{secrets.token_hex(8)}"
         metadata: Metadata = {".zgroup": {"zarr_format": 2}, ".zattrs": {"discrete_hamel": json.dumps(made_from)}}
         beside = {"member": ("member", np.arange(self.members))} | self.contents.coordinates
-        batch = files.Batch()
+        batch = files.WriteBatch()
         try:
             place.mkdir(parents=True)
             for column in self.contents.columns.values():
@@ -145,7 +145,9 @@ class Shards:
 
     def write(self, number: int, block: dict[str, np.ndarray]) -> None:
         """A block's chunks; each appears whole, and the block counts once all have."""
-        batch = files.Batch(secrets.token_hex(4))  # another process may write the same block, if our claim was void
+        batch = files.WriteBatch(
+            secrets.token_hex(4)
+        )  # another process may write the same block, if our claim was void
         try:
             columns = dict(self.contents.columns)
             columns["finished"] = columns.pop("finished")  # appears last, for those who read meanwhile

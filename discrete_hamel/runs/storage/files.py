@@ -25,7 +25,7 @@ def _all_flushed(paths: Iterable[Path]) -> None:
         list(pool.map(flush, paths))
 
 
-class Batch:
+class WriteBatch:
     """Files that appear together: `put` writes them beside their names, `finish` flushes and renames them.
 
     Between the two, and after a kill in between, all files have their old contents or none. Where several processes may
@@ -64,7 +64,7 @@ class Batch:
 
 def write(path: Path, contents: bytes, *, aside: Path | None = None) -> None:
     """Replace one file, durably and at once."""
-    batch = Batch()
+    batch = WriteBatch()
     try:
         batch.put(path, [contents], aside=aside)
         batch.finish()

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
-from discrete_hamel.compiler.native.host import Kept
+from discrete_hamel.compiler.native.host import RunArrays
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import RunReport, Trajectory
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -15,7 +15,7 @@ from discrete_hamel.schemes.scheme import Scheme, State
 Stopped = RunFailed | RunInterrupted | None
 
 
-class Point(NamedTuple):
+class Checkpoint(NamedTuple):
     """All that the rest of a run depends on: the scheme's state after so many saved intervals, and the interval up
     to which the plain path stands in for the compiled one; and how many steps of these intervals it took.
     """
@@ -45,9 +45,9 @@ class Rows(NamedTuple):
         nodes, intervals = slice(begin, begin + count + 1), slice(begin, begin + count)
         return Rows(*(a[nodes] for a in self[:4]), *(a[intervals] for a in self[4:]))
 
-    def ahead(self) -> Kept:
+    def ahead(self) -> RunArrays:
         """What a native run writes of them: all but the node that it sets out from."""
-        return Kept(self.q[1:], self.p[1:], self.xi[1:], self.xi_mid, self.residual, self.iterations)
+        return RunArrays(self.q[1:], self.p[1:], self.xi[1:], self.xi_mid, self.residual, self.iterations)
 
     def take(self, t: np.ndarray, saved: tuple) -> None:
         """A chunk, of which what is in the same block of memory has been written here already."""
@@ -66,7 +66,7 @@ class Record(Protocol):
     failure: RunFailed | None
     lasting: bool  # whether it outlives the process, and may be gone on with in another
 
-    def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
+    def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Checkpoint, tuple]:
         """Take the first node, (q, p, xi); tell where to set out from, further on where a run is taken up again, and
         t, q and xi of the node there.
         """
@@ -77,7 +77,7 @@ class Record(Protocol):
     def rows(self, finished: int, count: int) -> Rows | None:
         """Where the next so many intervals may be written at once."""
 
-    def add(self, t: np.ndarray, saved: tuple, point: Point) -> RunFailed | None:
+    def add(self, t: np.ndarray, saved: tuple, point: Checkpoint) -> RunFailed | None:
         """Take a chunk: times of its nodes, (q, p, xi at nodes, xi_mid, Report), and where it ended; or say why not."""
 
     def end(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:
@@ -96,7 +96,7 @@ def _in_one_piece(kinds: list[tuple[int, np.ndarray]]) -> list[np.ndarray]:
     ]
 
 
-class Memory:
+class RunInMemory:
     """A run kept in memory."""
 
     lasting = False
@@ -106,7 +106,7 @@ class Memory:
         self.save_every, self.nodes, self.failure = save_every, nodes, None
         self.finished = self.plain_steps = 0
 
-    def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
+    def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Checkpoint, tuple]:
         self.path, count = path, self.nodes - 1
         node = [np.zeros((), self.made_by[2].dtype), *map(np.asarray, first)]
         try:
@@ -119,7 +119,7 @@ class Memory:
             ) from error
         for rows, value in zip(self.kept, node, strict=False):
             rows[0] = value
-        return Point(state, 0, 0, 0), (node[0], node[1], node[3])
+        return Checkpoint(state, 0, 0, 0), (node[0], node[1], node[3])
 
     def room(self, finished: int) -> int:  # noqa: ARG002  # the same whatever it is
         return 1 << 62
@@ -127,7 +127,7 @@ class Memory:
     def rows(self, finished: int, count: int) -> Rows:
         return self.kept.part(finished, count)
 
-    def add(self, t: np.ndarray, saved: tuple, point: Point) -> None:  # noqa: ARG002  # in its rows already
+    def add(self, t: np.ndarray, saved: tuple, point: Checkpoint) -> None:  # noqa: ARG002  # in its rows already
         self.finished, self.plain_steps = point.finished, point.plain_steps
 
     def end(self, state: State, failure: Stopped) -> tuple[Trajectory, Stopped]:

@@ -17,7 +17,7 @@ from discrete_hamel.runs.storage import layout
 from discrete_hamel.runs.storage.lock import Lock
 from discrete_hamel.runs.storage.manifest import differences, manifest, restore
 from discrete_hamel.runs.storage.reading import Contents
-from discrete_hamel.runs.storage.record import Point, Stopped
+from discrete_hamel.runs.storage.record import Checkpoint, Stopped
 from discrete_hamel.runs.storage.requests import place, spacing
 from discrete_hamel.runs.storage.schema import Manifest
 from discrete_hamel.runs.storage.tables import Table
@@ -112,12 +112,12 @@ class Recording:
 
     # what loops.run asks of a Record
 
-    def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Point, tuple]:
+    def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Checkpoint, tuple]:
         """The stored state of an earlier run; or the start, with which the store appears."""
         self.way = list(path)
         if self.contents is not None:
             return self._taken_up(self.contents, state, path)
-        self.point = Point(state, 0, 0, 0)
+        self.point = Checkpoint(state, 0, 0, 0)
         start = np.zeros(1, self.store.nodes.columns["time"].dtype)
         node = {name: np.asarray(a)[None] for name, a in zip(("q", "p", "xi"), first, strict=True)}
         self.store.nodes.extend({"time": start} | node)
@@ -125,7 +125,7 @@ class Recording:
             self._checkpoint()
         return self.point, (start[0], np.asarray(first[0]), np.asarray(first[2]))
 
-    def _taken_up(self, contents: Contents, state: State, path: tuple[str, str]) -> tuple[Point, tuple]:
+    def _taken_up(self, contents: Contents, state: State, path: tuple[str, str]) -> tuple[Checkpoint, tuple]:
         told = contents.manifest
         way = told["path"] or path
         if way[0] != path[0]:
@@ -133,7 +133,9 @@ class Recording:
                 f"{self.path} cannot be resumed: it was made on the {way[0]} path, this run takes the "
                 f"{path[0]} path ({path[1] or 'compiled=True'}), and they may differ in the last bit."
             )
-        self.point = Point(_restore(told, state, self.path), told["finished"], told["plain_until"], told["plain_steps"])
+        self.point = Checkpoint(
+            _restore(told, state, self.path), told["finished"], told["plain_until"], told["plain_steps"]
+        )
         if told["failure"]:
             kind = {failure.__name__: failure for failure in PHYSICAL}[told["failure"][0]]
             self.failure = kind(str(told["failure"][1]))
@@ -147,7 +149,7 @@ class Recording:
     def rows(self, finished: int, count: int) -> None:
         """No place: what is on disk is written column by column."""
 
-    def add(self, t: np.ndarray, saved: tuple, point: Point) -> StoreFailed | None:
+    def add(self, t: np.ndarray, saved: tuple, point: Checkpoint) -> StoreFailed | None:
         """Append a chunk, and make a checkpoint where one is due; where that fails, the failure."""
         *nodes, xi_mid, report = saved
         self.store.nodes.extend({"time": t} | dict(zip(("q", "p", "xi"), nodes, strict=True)))
@@ -177,7 +179,7 @@ class Recording:
                 solves = {name: values[rows] for name, values in _solves(report).items()}
                 self.store.intervals.extend({"xi_mid": t.xi_mid[rows]} | solves)
             self.store.write_full()
-        self.point = Point(t.final, len(t) - 1, 0, 0 if report is None else int(report.plain_steps))
+        self.point = Checkpoint(t.final, len(t) - 1, 0, 0 if report is None else int(report.plain_steps))
         self._write_all()
 
     @contextmanager

@@ -7,7 +7,7 @@ import numpy as np
 
 from discrete_hamel._support.errors import StoreDamaged
 from discrete_hamel.runs.storage.columns import Column
-from discrete_hamel.runs.storage.files import Batch
+from discrete_hamel.runs.storage.files import WriteBatch
 from discrete_hamel.runs.storage.reading import Contents
 
 Derived = Callable[[dict[str, np.ndarray], int], dict[str, np.ndarray]]
@@ -39,7 +39,7 @@ class Table:
         """How many chunks are kept that will not change any more."""
         return (self.rows - self.begin) // self.chunk
 
-    def write(self, store: Path, batch: Batch, *, also_partial: bool) -> None:
+    def write(self, store: Path, batch: WriteBatch, *, also_partial: bool) -> None:
         """Write full chunks, which then are forgotten here, and if asked for what there is of the last one."""
         for _ in range(self.full()):
             self._write_first(store, batch)
@@ -50,7 +50,7 @@ class Table:
             self._write_first(store, batch)
             self.changed = False
 
-    def _write_first(self, store: Path, batch: Batch) -> None:
+    def _write_first(self, store: Path, batch: WriteBatch) -> None:
         rows = {name: kept[: self.chunk] for name, kept in self.kept.items()}
         if self.derived is not None:
             rows |= self.derived(rows, self.chunk)

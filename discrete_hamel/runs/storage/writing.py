@@ -28,7 +28,7 @@ class Growing:
             shutil.rmtree(self.place, ignore_errors=True)
             raise
         self.nodes, self.intervals, self.labels = nodes, intervals, labels
-        self.batch = files.Batch()
+        self.batch = files.WriteBatch()
 
     @classmethod
     def reopen(cls, contents: Contents, lock: Lock, nodes: Table, intervals: Table) -> "Growing":
@@ -38,7 +38,7 @@ class Growing:
         self.lock, self.nodes, self.intervals = lock, nodes, intervals
         along = ("coordinate", "velocity", "momentum")
         self.labels = {name: np.asarray(contents.arrays[name]) for name in along if name in contents.arrays}
-        self.batch = files.Batch()
+        self.batch = files.WriteBatch()
         for table in (nodes, intervals):
             table.reopen(self.place, contents)
         return self

@@ -46,7 +46,7 @@ def told(runs):
 
 def watched(ran, seconds):
     """`Run.block`, slower, which notes the blocks that this process runs."""
-    whole = runs.Run.block
+    whole = runs.EnsembleRun.block
 
     def block(self, number, part):
         ran.append(number)
@@ -62,7 +62,7 @@ def main(how, store, seconds, *team):
         jax.distributed.initialize(place, int(count), int(rank))
     ran, claims.BEAT = [], 0.25
     runs.BLOCK = BLOCK
-    runs.Run.block = watched(ran, float(seconds))
+    runs.EnsembleRun.block = watched(ran, float(seconds))
     where = {} if store == "memory" else {"store": store}
     if "whole" in how:
         result = dh.ensemble(dh.systems.ChaplyginSleigh(offset=OFFSETS), xi=XI, **DATA, **where)

@@ -56,8 +56,8 @@ def test_a_block_that_is_missing_or_damaged_is_run_again_and_no_other(tmp_path, 
     data[100] ^= 1
     damaged.write_bytes(data)
     ran = []
-    whole = runs.Run.block
-    monkeypatch.setattr(runs.Run, "block", lambda self, *part: ran.append(part[0]) or whole(self, *part))
+    whole = runs.EnsembleRun.block
+    monkeypatch.setattr(runs.EnsembleRun, "block", lambda self, *part: ran.append(part[0]) or whole(self, *part))
     again = ensemble(SLEIGH, **DATA, store=store)
     assert sorted(ran) == [1, 3]
     assert np.array_equal(again.q, in_memory.q)
@@ -65,19 +65,19 @@ def test_a_block_that_is_missing_or_damaged_is_run_again_and_no_other(tmp_path, 
 
 
 def test_a_run_that_stops_halfway_goes_on(tmp_path, in_memory, monkeypatch):
-    store, whole = tmp_path / "runs.zarr", runs.Run.block
+    store, whole = tmp_path / "runs.zarr", runs.EnsembleRun.block
 
     def until_two(self, number, part):
         if number == 2:
             raise KeyboardInterrupt
         return whole(self, number, part)
 
-    monkeypatch.setattr(runs.Run, "block", until_two)
+    monkeypatch.setattr(runs.EnsembleRun, "block", until_two)
     with pytest.raises(dh.RunInterrupted, match=r"when \d+ of 600 members .* finished blocks are in the store"):
         ensemble(SLEIGH, **DATA, store=store, workers=1)
     assert {0, 1} <= set(chunks(store))
     assert 2 not in chunks(store)
-    monkeypatch.setattr(runs.Run, "block", whole)
+    monkeypatch.setattr(runs.EnsembleRun, "block", whole)
     assert np.array_equal(ensemble(SLEIGH, **DATA, store=store).q, in_memory.q)
 
 
@@ -124,7 +124,7 @@ def test_an_ensembles_store_is_not_taken_for_a_runs_nor_the_other_way(tmp_path):
 
 
 def test_a_second_call_while_the_first_writes_runs_what_that_has_not_claimed(tmp_path, in_memory, monkeypatch):
-    store, whole, ran = tmp_path / "runs.zarr", runs.Run.block, {"first": [], "second": []}
+    store, whole, ran = tmp_path / "runs.zarr", runs.EnsembleRun.block, {"first": [], "second": []}
     results, meanwhile = {}, threading.Event()
 
     def call(name):
@@ -142,14 +142,14 @@ def test_a_second_call_while_the_first_writes_runs_what_that_has_not_claimed(tmp
             meanwhile.set()
         return whole(self, number, part)
 
-    first_run, init = [], runs.Run.__init__
+    first_run, init = [], runs.EnsembleRun.__init__
 
     def noted(self, *arguments):
         first_run.append(self)
         init(self, *arguments)
 
-    monkeypatch.setattr(runs.Run, "__init__", noted)
-    monkeypatch.setattr(runs.Run, "block", block)
+    monkeypatch.setattr(runs.EnsembleRun, "__init__", noted)
+    monkeypatch.setattr(runs.EnsembleRun, "block", block)
     call("first")
     second.join()
     assert ran["first"] == [0]
@@ -167,25 +167,25 @@ def refusing(number):
 
 
 def test_a_disk_that_fills_up_loses_no_block(tmp_path, in_memory, monkeypatch):
-    store, finish, finished = tmp_path / "runs.zarr", files.Batch.finish, []
+    store, finish, finished = tmp_path / "runs.zarr", files.WriteBatch.finish, []
 
     def until_full(self):
         if len(finished) == 3:
             refusing(errno.ENOSPC)()
         finished.append(finish(self))
 
-    monkeypatch.setattr(files.Batch, "finish", until_full)
+    monkeypatch.setattr(files.WriteBatch, "finish", until_full)
     with pytest.raises(dh.StoreFailed, match=r"No space left on device. Blocks that are in it are whole"):
         ensemble(SLEIGH, **DATA, store=store, workers=1)
     assert not list(store.rglob("*.part"))
     assert not list((store / claims.PLACE).iterdir())  # given back
-    monkeypatch.setattr(files.Batch, "finish", finish)
+    monkeypatch.setattr(files.WriteBatch, "finish", finish)
     assert len(chunks(store)) == 2
     assert np.array_equal(ensemble(SLEIGH, **DATA, store=store).q, in_memory.q)
 
 
 def test_places_where_nothing_can_be_written_are_refused_before_anything_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(runs.Run, "block", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(runs.EnsembleRun, "block", lambda *_: pytest.fail("it ran"))
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=r"no store can be made at .*file/runs.zarr: Not a directory"):
         ensemble(SLEIGH, **DATA, store=tmp_path / "file" / "runs.zarr")
@@ -214,7 +214,7 @@ def test_a_link_in_a_store_is_not_written_through(tmp_path, in_memory):
 def test_a_reader_sees_whole_blocks_while_others_are_written(tmp_path, in_memory, monkeypatch):
     import xarray
 
-    store, whole, seen = tmp_path / "runs.zarr", runs.Run.block, []
+    store, whole, seen = tmp_path / "runs.zarr", runs.EnsembleRun.block, []
 
     def meanwhile(self, number, part):
         with xarray.open_zarr(store, chunks=None) as so_far:
@@ -223,6 +223,6 @@ def test_a_reader_sees_whole_blocks_while_others_are_written(tmp_path, in_memory
             seen.append(int(there.sum()))
         return whole(self, number, part)
 
-    monkeypatch.setattr(runs.Run, "block", meanwhile)
+    monkeypatch.setattr(runs.EnsembleRun, "block", meanwhile)
     ensemble(SLEIGH, **DATA, store=store, workers=1)
     assert seen == [0, 128, 256, 384, 512]

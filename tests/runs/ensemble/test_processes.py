@@ -195,7 +195,7 @@ def test_without_room_for_a_claim_there_is_a_sentence(tmp_path):
 
 def test_a_slow_process_whose_block_another_has_written_does_no_harm(tmp_path, alone, monkeypatch):
     """Its claim was void; another has written the block, and taken what this one was writing for what the dead left."""
-    store, finish, slow = tmp_path / "runs.zarr", files.Batch.finish, []
+    store, finish, slow = tmp_path / "runs.zarr", files.WriteBatch.finish, []
     shards = runs.Shards.write
 
     def after_another(self):
@@ -216,7 +216,7 @@ def test_a_slow_process_whose_block_another_has_written_does_no_harm(tmp_path, a
         shards(self, number, block)
 
     monkeypatch.setattr(runs.Shards, "write", noted)
-    monkeypatch.setattr(files.Batch, "finish", after_another)
+    monkeypatch.setattr(files.WriteBatch, "finish", after_another)
     result = ensemble(SLEIGHS, xi=XI, **DATA, store=store, workers=1)
     assert slow
     assert np.array_equal(result.q, alone.q, equal_nan=True)
