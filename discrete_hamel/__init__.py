@@ -69,7 +69,7 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "analysis.motion.least_compulsion": ("compulsion", "gibbs_appell"),
         "analysis.motion.properties": ("properties",),
         "analysis.motion.vakonomic": ("vakonomic", "vakonomic_between"),
-        "analysis.geometry.densities": ("phase_divergence", "invariant_density", "multiplier_residual"),
+        "analysis.geometry.density": ("phase_divergence", "invariant_density", "multiplier_residual"),
         "analysis.geometry.hamiltonisation": ("hamiltonise",),
         "analysis.motion.variations": ("action", "action_variation", "transpositional_defect"),
         "analysis.motion.discrete_noether": ("discrete_noether",),

@@ -49,7 +49,7 @@ from discrete_hamel.analysis import (
     volume_change,
 )
 from discrete_hamel.analysis.equations.equations import equations
-from discrete_hamel.analysis.geometry.densities import invariant_density, multiplier_residual, phase_divergence
+from discrete_hamel.analysis.geometry.density import invariant_density, multiplier_residual, phase_divergence
 from discrete_hamel.analysis.geometry.hamiltonisation import hamiltonise
 from discrete_hamel.analysis.motion.arcs import Event, arcs, join, prolong
 from discrete_hamel.analysis.motion.discrete_noether import discrete_noether

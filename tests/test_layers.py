@@ -57,7 +57,7 @@ def home(name: str) -> tuple[str, str]:
 # And the version, which stores record, stands in the package's own file.
 LATER = {
     "runs/trajectory.py": {"discrete_hamel.drawing.plots", "discrete_hamel.drawing.films"},
-    "analysis/motion/audits.py": {"discrete_hamel.drawing.plots.look"},
+    "analysis/motion/audit.py": {"discrete_hamel.drawing.plots.look"},
     "analysis/motion/comparison.py": {"discrete_hamel.drawing.plots.look"},
     "analysis/geometry/one_shape.py": {"discrete_hamel.drawing.plots.look"},
     "runs/storage/manifest.py": {"discrete_hamel"},
@@ -356,3 +356,46 @@ def test_functions_are_verbs_or_the_thing_they_return(path):
 def test_a_bare_participle_is_found():
     code = "def _moved(x): ...\ndef told() -> str: ...\ndef move(x): ...\ndef kept(x) -> bool: ...\n"
     assert bare_participles(ast.parse(code)) == {"moved", "told"}
+
+
+# Classes of one name in several files, each with the reason. No other name may have two meanings.
+HOMONYMS = {
+    "what bodies, contacts and joints are, and how they are drawn": "Blade Contact Fixed Point Rod Solid Surface",
+    "what closes a mechanism, and a system of the catalogue that does the same": "BallOnSphere BallOnSurface",
+    "ends of a string are held as joints are": "Free",
+    "the papers' words for two things: a set given by a map, a map onto coordinates, a group": "Graph Chart Group",
+    "plain words of their rooms: what a line asks for; a table's line": "Motion Columns Line",
+    "states of a run, and states that are drawn to test a system": "State",
+}
+
+
+def test_a_class_has_a_name_of_its_own():
+    homes: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(dotted(path))
+    several = {name: places for name, places in homes.items() if len(places) > 1}
+    known = set(" ".join(HOMONYMS.values()).split())
+    assert several.keys() == known, several
+
+
+# Plural names of files that hold several of the kind beside the one that the kind is named by, or whose singular is what
+# those who import the module call a value of theirs (a motion, a number, a scene, a history).
+SEVERAL = {
+    "_support/caches.py", "_support/pytrees.py", "cli/motions.py", "cli/values.py", "compiler/gradients/histories.py",
+    "compiler/reading/numbers.py", "drawing/films/cameras.py", "drawing/films/scenes.py", "runs/ensemble/runs.py",
+    "systems/_blocks/units.py", "systems/mechanisms/contacts.py", "systems/mechanisms/joints.py",
+    "systems/mechanisms/solids.py", "systems/rattlebacks.py", "systems/snakeboards.py", "testing/axioms.py",
+    "testing/cases.py", "testing/words.py",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_file_with_one_thing_has_its_name(path):
+    """A plural names a file with several things of a kind; one that holds a Branch is `branch.py`."""
+    one = re.sub(r"ies$", "y", path.stem) if path.stem.endswith("ies") else path.stem.removesuffix("s")
+    tree = ast.parse(path.read_text())
+    held = {node.name.lower() for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    alone = "_" not in path.stem and path.stem != one and one in held and path.stem not in held
+    assert not alone or str(path.relative_to(PACKAGE)) in SEVERAL, f"call it {one}.py"

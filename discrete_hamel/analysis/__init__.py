@@ -1,7 +1,7 @@
 """What to ask of a motion or of a scheme once it runs."""
 
-from discrete_hamel.analysis.equilibria.branches import Branch, branch
-from discrete_hamel.analysis.equilibria.linearisations import Linearisation, Stability
+from discrete_hamel.analysis.equilibria.branch import Branch, branch
+from discrete_hamel.analysis.equilibria.linearisation import Linearisation, Stability
 from discrete_hamel.analysis.equilibria.preservation import Preservation, structural_stability
 from discrete_hamel.analysis.equilibria.relative_equilibria import RelativeEquilibrium, family, relative_equilibrium
 from discrete_hamel.analysis.equilibria.spectra import Spectrum, spectrum, threshold
@@ -17,7 +17,7 @@ from discrete_hamel.analysis.geometry.measures import (
 from discrete_hamel.analysis.geometry.one_shape import Reduced, Shift, reduced
 from discrete_hamel.analysis.geometry.poisson import Integrability, bracket_matrix, integrable, jacobiator
 from discrete_hamel.analysis.geometry.wrong_ways import ConstrainedFirst, WithoutBracket, WrongWay, wrong_way
-from discrete_hamel.analysis.motion.audits import Audit, Standing, audit, wandering
+from discrete_hamel.analysis.motion.audit import Audit, Standing, audit, wandering
 from discrete_hamel.analysis.motion.comparison import Comparison, compare
 from discrete_hamel.analysis.motion.events import Crossings, crossings, section
 from discrete_hamel.analysis.motion.lyapunov import LyapunovExponents, lyapunov_exponents
@@ -30,7 +30,7 @@ from discrete_hamel.analysis.motion.momenta import (
     noether,
     nonholonomic_momentum,
 )
-from discrete_hamel.analysis.motion.trends import Trend, trend
+from discrete_hamel.analysis.motion.trend import Trend, trend
 from discrete_hamel.analysis.reduction.coefficients import Coefficients, coefficients
 from discrete_hamel.analysis.reduction.on_shapes import ShapeSystem, on_shapes
 from discrete_hamel.analysis.reduction.phases import (

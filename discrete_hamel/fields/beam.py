@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.fields.lines import Line
+from discrete_hamel.fields.line import Line
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, parameters
 from discrete_hamel.systems._blocks.algebras import SE2

@@ -11,7 +11,7 @@ from jax import Array, lax
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.fields.lines import Line
+from discrete_hamel.fields.line import Line
 from discrete_hamel.fields.pairs import complex_of, points_along, square
 
 KINK = 1e-6  # rad, between the string at its front and where it goes

@@ -11,7 +11,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
-from discrete_hamel.fields.lines import Line
+from discrete_hamel.fields.line import Line
 from discrete_hamel.fields.pairs import complex_of, pairs_of, points_along, square
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import parameters

@@ -13,7 +13,7 @@ from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import before_steps, explained
 from discrete_hamel.compiler.paths import AnyStepper, compiled_for, stepper_for
-from discrete_hamel.compiler.reading.programs import Repeated
+from discrete_hamel.compiler.reading.tape import Repeated
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
 from discrete_hamel.mechanics.system import System

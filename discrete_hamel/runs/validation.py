@@ -15,7 +15,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import combination, explained, floats, name_of, short
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 from discrete_hamel.compiler.reading.numbers import kind_of, number, on_device, with_arrays
-from discrete_hamel.compiler.reading.programs import Repeated
+from discrete_hamel.compiler.reading.tape import Repeated
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold

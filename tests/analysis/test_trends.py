@@ -5,7 +5,7 @@ import pytest
 from scipy.signal import lfilter
 
 from discrete_hamel.analysis import trend
-from discrete_hamel.analysis.motion.trends import autocorrelation_time
+from discrete_hamel.analysis.motion.trend import autocorrelation_time
 
 T = np.linspace(0.0, 100.0, 4001)
 PHASES = np.linspace(0.0, 2 * np.pi, 24)

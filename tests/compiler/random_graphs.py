@@ -9,7 +9,7 @@ from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.native import object_code
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind
-from discrete_hamel.compiler.native.sections import Memory, Section, load
+from discrete_hamel.compiler.native.section import Memory, Section, load
 
 EXACT = ("add", "sub", "mul", "div", "neg", "sqrt", "abs", "sign", "floor", "ceil", "max", "min", "select")
 EXACT += ("lt", "le", "gt", "ge", "eq", "ne", "stop_gradient")  # operations that IEEE 754 defines to the last bit

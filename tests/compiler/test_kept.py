@@ -12,7 +12,7 @@ from test_native_runs import assert_same_as_plain, bits_in_any_chunks, built, nu
 import discrete_hamel as dh
 from discrete_hamel.compiler.native import kept, object_code
 from discrete_hamel.compiler.native.host import HostRun
-from discrete_hamel.compiler.step import roots, stepper
+from discrete_hamel.compiler.step import root, stepper
 from discrete_hamel.compiler.step.verification import difference
 from discrete_hamel.runs import loop
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_cod
 @pytest.fixture(autouse=True)
 def always_kept(monkeypatch):
     """Also where so small a Jacobian would be written out."""
-    monkeypatch.setattr(roots, "MOST_UNROLLED", -1.0)
+    monkeypatch.setattr(root, "MOST_UNROLLED", -1.0)
 
 
 def point(force, n, mass=1.0):
@@ -90,7 +90,7 @@ def test_where_corrections_do_not_shrink_the_jacobian_is_evaluated_again(monkeyp
     theirs = loop.plain_chunk(*at, 20, 1)[3]
     assert np.abs(saved[0] - theirs[0]).max() < 1e-13 * np.abs(theirs[0]).max()
     often = saved[-1].iterations
-    monkeypatch.setattr(roots, "hardly_shrunk", lambda size, new: new > jnp.inf)
+    monkeypatch.setattr(root, "hardly_shrunk", lambda size, new: new > jnp.inf)
     monkeypatch.setattr("discrete_hamel.compiler.native.solve.hardly_shrunk", lambda size, new: new > jnp.inf)
     monkeypatch.setattr(kept, "MOST_KEPT", 60)
     (_, whole, good, without), _ = run_of(wall, *start, 0.1, 20)
@@ -122,13 +122,13 @@ sizes = st.floats(1e-6, 1e30)
 @example(size=1e16, new=1e6, rate=0.0, left=0.0)
 def test_what_is_forecast_is_never_less_than_what_shows(size, new, rate, left):
     """Squares: what shows above round-off is what the next correction is told from, by the share that it is."""
-    share, ahead = (float(x) for x in roots.forecast(*map(jnp.asarray, (size, new, rate, left, 0.0))))
-    if new > roots.SHOWS**2 or rate == 0:
+    share, ahead = (float(x) for x in root.forecast(*map(jnp.asarray, (size, new, rate, left, 0.0))))
+    if new > root.SHOWS**2 or rate == 0:
         assert (share, ahead) == (new / size, new / size * new)
     else:
         assert share == rate
         assert ahead == rate * min(new, left)
-    assert tuple(map(float, roots.forecast(*map(jnp.asarray, (size, new, rate, left, 1.0))))) == (0.0, 0.0)
+    assert tuple(map(float, root.forecast(*map(jnp.asarray, (size, new, rate, left, 1.0))))) == (0.0, 0.0)
 
 
 def test_a_rule_that_ends_too_early_would_be_noticed(monkeypatch):
@@ -145,7 +145,7 @@ def test_gradients_under_jit_are_those_of_the_jacobian_written_out(monkeypatch):
     xi = jnp.asarray(DISK.xi)
     dh.clear_caches()
     ours = jax.jit(jax.value_and_grad(reached))(xi)
-    monkeypatch.setattr(roots, "MOST_UNROLLED", 1e9)
+    monkeypatch.setattr(root, "MOST_UNROLLED", 1e9)
     dh.clear_caches()
     jax.clear_caches()
     theirs = jax.jit(jax.value_and_grad(reached))(xi)

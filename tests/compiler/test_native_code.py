@@ -11,7 +11,7 @@ from random_graphs import exact_mismatches, native, random_graph, rounding_misma
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
-from discrete_hamel.compiler.native import circular, instructions, object_code, sections
+from discrete_hamel.compiler.native import circular, instructions, object_code, section
 from discrete_hamel.compiler.native.circular import REACH
 
 pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())
@@ -77,7 +77,7 @@ def test_lanes_have_the_bits_of_one(lanes):
 
 
 def test_a_section_in_many_functions_gives_the_same(monkeypatch):
-    monkeypatch.setattr(sections, "LONGEST", 7)
+    monkeypatch.setattr(section, "LONGEST", 7)
     assert exact_mismatches(11, inline=False)[0] == 0
     assert exact_mismatches(12)[0] == 0
 

@@ -11,7 +11,7 @@ from problems import DISK, PENDULUM, SLEIGH
 
 import discrete_hamel as dh
 from discrete_hamel.compiler import paths as choice
-from discrete_hamel.compiler.native import circular, object_cache, object_code, run, sections
+from discrete_hamel.compiler.native import circular, object_cache, object_code, run, section
 from discrete_hamel.compiler.native.host import HostRun
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.runs import loop
@@ -81,7 +81,7 @@ def test_the_bits_are_the_same_at_any_level_and_in_any_chunks(scheme, monkeypatc
 
 def test_a_step_in_many_functions_is_the_same_step(monkeypatch):
     native, given = built(DISK)
-    monkeypatch.setattr(sections, "LONGEST", 20)
+    monkeypatch.setattr(section, "LONGEST", 20)
     monkeypatch.setattr(run, "INLINED", 0)
     cut = HostRun(native.stepper)(*given, 12, 1)[3]
     for a, b in zip(cut[:4], native(*given, 12, 1)[3][:4], strict=True):

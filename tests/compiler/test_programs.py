@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.reading import programs
+from discrete_hamel.compiler.reading import tape
 from discrete_hamel.compiler.reading.numbers import number
-from discrete_hamel.compiler.reading.programs import Program, Repeated
+from discrete_hamel.compiler.reading.tape import Repeated
 from discrete_hamel.runs import loop, validation
 
 TABLE = dh.systems.BallOnTurntable()
@@ -25,7 +25,7 @@ def test_facts_and_start_are_what_is_interpreted(name):
     system, q, xi = validation.initial_data(system, q, xi, None)
     run = system, validation.canonical(dh.DiscreteHamel(tau=0.3)), q, xi, number(0.01)
     for asked, arguments in ((validation._facts, (system, q, xi)), (loop.first_state, run)):
-        program = Program(asked.function, arguments)
+        program = tape.Tape(asked.function, arguments)
         other = jax.tree.map(lambda leaf: leaf + 0.01 * np.ones(np.shape(leaf)), arguments)
         for at in (arguments, other):
             found, expected = program(jax.tree.leaves(at)), asked.afresh(*at)
@@ -39,12 +39,12 @@ def test_a_program_is_made_after_a_few_calls_of_a_kind_and_used(monkeypatch):
     asked = Repeated(lambda x: {"it": jnp.sin(x) * 2})
     made = []
     # has nothing to tell, so that what is interpreted does
-    monkeypatch.setattr(programs.Tape, "__call__", lambda self, leaves: made.append(leaves) or None)
+    monkeypatch.setattr(tape.Tape, "__call__", lambda self, leaves: made.append(leaves) or None)
     for x in range(5):
         assert asked(jnp.array([float(x)]))["it"] == 2 * np.sin(x)
-    assert len(made) == 5 - programs.RARE
+    assert len(made) == 5 - tape.RARE
     asked(jnp.array([1.0, 2.0]))
-    assert len(made) == 5 - programs.RARE  # another shape
+    assert len(made) == 5 - tape.RARE  # another shape
 
 
 NO_NUMBERS = {
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_is_interpreted_for_good():
     asked = Repeated(lambda x: jnp.linalg.eigvals(jnp.outer(x, x)).real)
     found = [asked(jnp.array([1.0, k])) for k in (2.0, 3.0, 4.0, 5.0)]
     assert np.allclose(found[-1].max(), 26.0)
-    assert not any(isinstance(made, Program) for made in asked.programs.values())
+    assert not any(isinstance(made, tape.Tape) for made in asked.programs.values())
 
 
 def test_a_number_that_was_given_away_is_made_again():

@@ -16,7 +16,7 @@ from film_samples import sampled
 from scipy.spatial.transform import Rotation
 
 import discrete_hamel as dh
-from discrete_hamel.drawing.films import closeups, projection, scenes, timing
+from discrete_hamel.drawing.films import closeup, projection, scenes, timing
 from discrete_hamel.drawing.films.cameras import FromAbove, looking_at
 from discrete_hamel.drawing.films.painter import Painter
 from discrete_hamel.drawing.films.projection import Eye
@@ -240,7 +240,7 @@ def test_a_vehicle_small_beside_its_path_is_drawn_again_in_a_corner():
     left, right, bottom, top = scene.box
     for frame in (0, 10):
         pieces = scene.bodies(frame)
-        corner = next(k for k, piece in enumerate(pieces) if piece.edge == closeups.RULED)
+        corner = next(k for k, piece in enumerate(pieces) if piece.edge == closeup.RULED)
         small, large, square = pieces[:corner], pieces[corner + 1 :], pieces[corner].points
         assert len(small) == len(large)
         (a, b), (c, d) = ((np.ptp(each[0].points, axis=0), each[0].points) for each in (small, large))
@@ -252,7 +252,7 @@ def test_a_vehicle_small_beside_its_path_is_drawn_again_in_a_corner():
         assert np.all(high <= [right, top])
         for trace in scene.traces:
             assert not np.any(np.all((trace.points > low) & (trace.points < high), axis=1))
-    assert not any(piece.edge == closeups.RULED for piece in driven("CarWithTrailers").bodies(3))
+    assert not any(piece.edge == closeup.RULED for piece in driven("CarWithTrailers").bodies(3))
 
 
 def test_the_snake_of_the_sample_does_not_run_through_itself():

@@ -13,7 +13,7 @@ from runs import NAMES, go, same
 from test_stores import retold
 
 import discrete_hamel as dh
-from discrete_hamel.runs.storage import columns, layout, reading
+from discrete_hamel.runs.storage import column, layout, reading
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +198,7 @@ def test_other_encodings_are_refused(store, filters):
     retold(store, lambda _, metadata: metadata["q/.zarray"].update(filters=filters))
     with pytest.raises(ValueError, match="encoded in a way that discrete_hamel does not write"):
         dh.load(store)
-    retold(store, lambda _, metadata: metadata["q/.zarray"].update(filters=columns.CHECK, dtype="|O"))
+    retold(store, lambda _, metadata: metadata["q/.zarray"].update(filters=column.CHECK, dtype="|O"))
     with pytest.raises(ValueError, match="encoded in a way"):
         dh.load(store)
 

@@ -15,7 +15,7 @@ from problems import OwnSteps
 from runs import SLEIGH, go, same
 
 import discrete_hamel as dh
-from discrete_hamel.runs.storage import files, layout, reading, recording, tables, writing
+from discrete_hamel.runs.storage import files, layout, reading, recording, table, writing
 from discrete_hamel.runs.storage.lock import Lock
 
 SCHEMES = {
@@ -102,13 +102,13 @@ def test_checkpoints_by_something_else_are_refused(tmp_path, wrong):
 
 def test_memory_does_not_grow_with_the_run(small_chunks, tmp_path, monkeypatch):
     most = []
-    plain = tables.Table.extend
+    plain = table.Table.extend
 
     def watched(self, given):
         plain(self, given)
         most.append(max((len(rows) for rows in self.kept.values()), default=0))
 
-    monkeypatch.setattr(tables.Table, "extend", watched)
+    monkeypatch.setattr(table.Table, "extend", watched)
     monkeypatch.setattr(recording.Recording, "room", lambda self, finished: 100)
     go(5000, store=tmp_path / "run.zarr")
     assert max(most) <= 64 + 100

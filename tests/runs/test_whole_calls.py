@@ -9,7 +9,7 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.along import BLOCK, along
-from discrete_hamel.compiler.reading import programs
+from discrete_hamel.compiler.reading import tape
 from discrete_hamel.runs import loop
 from discrete_hamel.runs.trajectory import contact_force_at
 from discrete_hamel.systems.rolling import normal_force
@@ -99,7 +99,7 @@ def test_a_call_like_others_before_makes_one_array_of_jax(name, monkeypatch):
     """It takes as long as a hundred steps of these, and is what users' functions are asked with."""
     system = getattr(dh.systems, name)()
     start = {**{"h": 0.01}, **system.sample()}
-    for _ in range(programs.RARE + 1):
+    for _ in range(tape.RARE + 1):
         dh.simulate(system, **start, steps=3)
     made = []
     put = jax.device_put

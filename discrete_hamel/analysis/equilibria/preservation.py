@@ -9,7 +9,7 @@ from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar,
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import KeptMotion, kept_motion
-from discrete_hamel.analysis.equilibria.linearisations import Stability
+from discrete_hamel.analysis.equilibria.linearisation import Stability
 from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.relative_equilibria import question_at
 from discrete_hamel.analysis.equilibria.spectra import Half, half, refuse_moving

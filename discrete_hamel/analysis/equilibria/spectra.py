@@ -11,7 +11,7 @@ from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar,
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.equilibrium_search import Point, Sought
 from discrete_hamel.analysis.equilibria.kept_motions import kept_motion
-from discrete_hamel.analysis.equilibria.linearisations import Linearisation, Stability, logarithms
+from discrete_hamel.analysis.equilibria.linearisation import Linearisation, Stability, logarithms
 from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.relative_equilibria import question_at
 from discrete_hamel.analysis.equilibria.steady_equations import STEADY, left_over, modulo_symmetry, nearest_group

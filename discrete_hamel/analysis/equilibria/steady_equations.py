@@ -10,7 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.analysis.equilibria import discrete_maps
-from discrete_hamel.analysis.equilibria.linearisations import Linearisation
+from discrete_hamel.analysis.equilibria.linearisation import Linearisation
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Chosen
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret

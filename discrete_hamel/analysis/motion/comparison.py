@@ -12,7 +12,7 @@ from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import InputError, RunFailed
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
 from discrete_hamel.analysis.motion.reference import reference
-from discrete_hamel.analysis.motion.trends import Trend, drift
+from discrete_hamel.analysis.motion.trend import Trend, drift
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.simulation import simulate

@@ -16,7 +16,7 @@ from discrete_hamel.analysis.equilibria.preservation import Preservation, struct
 from discrete_hamel.analysis.equilibria.relative_equilibria import RelativeEquilibrium, relative_equilibrium
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
 from discrete_hamel.analysis.motion.reference import reference
-from discrete_hamel.analysis.motion.trends import trend
+from discrete_hamel.analysis.motion.trend import trend
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.actions import Generator
 from discrete_hamel.analysis.symmetry.symmetries import components

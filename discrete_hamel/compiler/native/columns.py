@@ -13,7 +13,7 @@ from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.lanes import width
 from discrete_hamel.compiler.native.module import Counter, module
 from discrete_hamel.compiler.native.object_code import fused, machine_code
-from discrete_hamel.compiler.native.sections import Memory, Section, load
+from discrete_hamel.compiler.native.section import Memory, Section, load
 
 
 class NativeColumns:

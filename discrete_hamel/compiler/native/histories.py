@@ -6,7 +6,7 @@ from discrete_hamel.compiler.native.ffi import Foreign
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import Counter, arguments, counts, fill, module
 from discrete_hamel.compiler.native.object_code import fused
-from discrete_hamel.compiler.native.sections import Memory, load
+from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values
 from discrete_hamel.compiler.step.linearised import LinearisedStep
 from discrete_hamel.compiler.step.stepper import Stepper

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import frontier
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.sections import Memory, Section, load
-from discrete_hamel.compiler.step.roots import Root
+from discrete_hamel.compiler.native.section import Memory, Section, load
+from discrete_hamel.compiler.step.root import Root
 
 WIDTH = 8  # columns of a vector
 MOST_KEPT = 8  # corrections, beyond which the Jacobian is evaluated again

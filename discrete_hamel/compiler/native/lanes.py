@@ -15,7 +15,7 @@ from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.module import FEW, MOST_PLACES
 from discrete_hamel.compiler.native.object_code import INLINED, fused, machine_code, processor
-from discrete_hamel.compiler.native.sections import Memory, load
+from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values, some
 from discrete_hamel.compiler.step.stepper import Stepper
 

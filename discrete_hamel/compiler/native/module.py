@@ -10,7 +10,7 @@ from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code
 from discrete_hamel.compiler.native.object_code import INLINED
-from discrete_hamel.compiler.native.sections import Memory
+from discrete_hamel.compiler.native.section import Memory
 from discrete_hamel.compiler.step.stepper import Stepper
 
 FEW = 1500  # operations up to which sines are evaluated where they are used

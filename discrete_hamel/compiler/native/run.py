@@ -8,7 +8,7 @@ from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import FEW, MOST_PLACES
 from discrete_hamel.compiler.native.object_code import INLINED
-from discrete_hamel.compiler.native.sections import Memory, load
+from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values
 from discrete_hamel.compiler.native.stages import StageSolve
 from discrete_hamel.compiler.step.stages import StageStepper

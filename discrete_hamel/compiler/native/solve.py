@@ -9,10 +9,10 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.kept import KeptJacobian
-from discrete_hamel.compiler.native.sections import Memory, Section, load
+from discrete_hamel.compiler.native.section import Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.near_angles import Angle, turn
-from discrete_hamel.compiler.step.roots import SHRUNK, Root, forecast, hardly_shrunk, may_stop
+from discrete_hamel.compiler.step.root import SHRUNK, Root, forecast, hardly_shrunk, may_stop
 from discrete_hamel.compiler.step.rounding import allowed
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, finished, sane, squared_size, units
 

@@ -12,7 +12,7 @@ import numpy as np
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.circular import circular
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.sections import Memory, Section
+from discrete_hamel.compiler.native.section import Memory, Section
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.stages import NOISE, StageStepper, is_settled
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, sane, units

@@ -11,7 +11,7 @@ from discrete_hamel.compiler.native.ffi import Foreign
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import Counter, arguments, counts, fill, module
 from discrete_hamel.compiler.native.object_code import fused
-from discrete_hamel.compiler.native.sections import Memory, Section, load
+from discrete_hamel.compiler.native.section import Memory, Section, load
 from discrete_hamel.compiler.step.linearised import LinearisedStep, LinearMap
 from discrete_hamel.compiler.step.stepper import Stepper
 

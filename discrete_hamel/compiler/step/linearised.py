@@ -18,7 +18,7 @@ from discrete_hamel.compiler.graph.slopes import pull, push
 from discrete_hamel.compiler.simplifying import sums
 from discrete_hamel.compiler.simplifying.fewer_unknowns import in_the_others
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
-from discrete_hamel.compiler.step.roots import LARGE
+from discrete_hamel.compiler.step.root import LARGE
 from discrete_hamel.compiler.step.stepper import Stepper
 
 

@@ -18,7 +18,7 @@ from discrete_hamel.compiler.simplifying.identities import without_idle_angles
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.near_angles import Angle, angles_met
 from discrete_hamel.compiler.step.node_velocities import NodeVelocity
-from discrete_hamel.compiler.step.roots import Cost, Root
+from discrete_hamel.compiler.step.root import Cost, Root
 from discrete_hamel.compiler.step.rounding import terms
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State

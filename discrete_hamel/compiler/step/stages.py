@@ -23,7 +23,7 @@ from discrete_hamel.compiler.simplifying import hidden
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.node_velocities import NodeVelocity
 from discrete_hamel.compiler.step.program import Done, NativeRun, Sample, run_passes
-from discrete_hamel.compiler.step.roots import Root
+from discrete_hamel.compiler.step.root import Root
 from discrete_hamel.mechanics.hamel import balance, full, velocities
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, SMALL, sane
 from discrete_hamel.mechanics.system import System

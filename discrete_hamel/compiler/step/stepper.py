@@ -5,7 +5,7 @@ from jax import Array
 from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.lowering import cycles
 from discrete_hamel.compiler.step.program import PASSES, Program, run_passes
-from discrete_hamel.compiler.step.roots import Cost, Scalars
+from discrete_hamel.compiler.step.root import Cost, Scalars
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
 

@@ -9,7 +9,7 @@ from jax import Array
 
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.ensemble.failure_codes import MEANINGS, Why, sentences
-from discrete_hamel.runs.storage.columns import Column
+from discrete_hamel.runs.storage.column import Column
 from discrete_hamel.runs.storage.optional import xarray_module
 
 if TYPE_CHECKING:

@@ -21,13 +21,13 @@ from discrete_hamel.compiler.paths import lanes_for
 from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.ensemble import claims, plain, reductions
-from discrete_hamel.runs.ensemble.batches import Batch, Task
+from discrete_hamel.runs.ensemble import claims, plain
+from discrete_hamel.runs.ensemble.batch import Batch, Task
 from discrete_hamel.runs.ensemble.claims import Claims
 from discrete_hamel.runs.ensemble.failure_codes import Why
 from discrete_hamel.runs.ensemble.members import Members, gather
 from discrete_hamel.runs.ensemble.processes import Blocks, share
-from discrete_hamel.runs.ensemble.reductions import Reduction
+from discrete_hamel.runs.ensemble.reduction import Fold, Reduction, kept_shapes
 from discrete_hamel.runs.ensemble.results import EnsembleLayout, contents, dataset
 from discrete_hamel.runs.ensemble.store import Shards, manifest
 from discrete_hamel.runs.ensemble.threads import Part, by_all_cores, cut, parts
@@ -125,7 +125,7 @@ class EnsembleRun:
         self.size = members.place.size
         self.axes = members.axes
         sample, q, xi = members.lead
-        kept = reductions.kept_shapes(reduction, sample, q, xi)
+        kept = kept_shapes(reduction, sample, q, xi)
         scheme.check(sample, jnp.asarray(q))
         state = plain.first_states((None,) * len(self.axes), sample, scheme, h, q[None], xi[None])
         state = jax.tree.map(lambda leaf: leaf[0], state)
@@ -228,7 +228,7 @@ class EnsembleRun:
             system, q, xi, why = self.members.block(number, part)
         batch = Batch(self.task, system, self.axes, q, xi, why)
         parts: list[np.ndarray] = []
-        fold = None if self.reduction is None else reductions.Fold(self.reduction, self.axes, system, q, xi, self.size)
+        fold = None if self.reduction is None else Fold(self.reduction, self.axes, system, q, xi, self.size)
         if self.first_too and fold is None:
             first = np.concatenate([q, np.asarray(batch.states.p), xi], axis=1).T[None]
             parts.append(np.where(batch.why == Why.WELL, first, np.nan))

@@ -17,12 +17,12 @@ import numpy as np
 from discrete_hamel._support.arrays import PathLike
 from discrete_hamel._support.errors import InputError, StoreDamaged, StoreFailed
 from discrete_hamel.runs.ensemble import claims, processes
-from discrete_hamel.runs.ensemble.batches import Task
+from discrete_hamel.runs.ensemble.batch import Task
 from discrete_hamel.runs.ensemble.members import Members
-from discrete_hamel.runs.ensemble.reductions import Reduction, code, kept_shapes
+from discrete_hamel.runs.ensemble.reduction import Reduction, code, kept_shapes
 from discrete_hamel.runs.ensemble.results import EnsembleLayout, with_reasons
 from discrete_hamel.runs.storage import files, requests
-from discrete_hamel.runs.storage.columns import Column
+from discrete_hamel.runs.storage.column import Column
 from discrete_hamel.runs.storage.manifest import describe, differences, versions
 from discrete_hamel.runs.storage.optional import xarray_module
 from discrete_hamel.runs.storage.reading import METADATA, checksum, verify

@@ -9,7 +9,7 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.storage.columns import Column, array_name
+from discrete_hamel.runs.storage.column import Column, array_name
 from discrete_hamel.runs.trajectory import invariants_at
 
 LONGEST, SHORTEST = 1 << 14, 1 << 10  # rows of a chunk

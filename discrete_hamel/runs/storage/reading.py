@@ -7,7 +7,7 @@ from pathlib import Path
 
 from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel.runs.storage import files, validation
-from discrete_hamel.runs.storage.columns import Column, StoredArray, array_name, column_of
+from discrete_hamel.runs.storage.column import Column, StoredArray, array_name, column_of
 from discrete_hamel.runs.storage.manifest import FORMAT
 from discrete_hamel.runs.storage.schema import Metadata
 

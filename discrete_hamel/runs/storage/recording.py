@@ -20,7 +20,7 @@ from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.record import Checkpoint, Stopped
 from discrete_hamel.runs.storage.requests import place, spacing
 from discrete_hamel.runs.storage.schema import Manifest
-from discrete_hamel.runs.storage.tables import Table
+from discrete_hamel.runs.storage.table import Table
 from discrete_hamel.runs.storage.writing import Growing
 from discrete_hamel.runs.trajectory import RunReport, Trajectory
 from discrete_hamel.schemes.scheme import Scheme, State

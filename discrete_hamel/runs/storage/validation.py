@@ -12,7 +12,7 @@ from typing import Any, TypeGuard, cast
 import numpy as np
 
 from discrete_hamel._support.errors import PHYSICAL, InputError, StoreDamaged
-from discrete_hamel.runs.storage.columns import LARGEST, Column
+from discrete_hamel.runs.storage.column import LARGEST, Column
 from discrete_hamel.runs.storage.schema import Manifest
 
 BITS = {"float32": "<f4", "float64": "<f8"}

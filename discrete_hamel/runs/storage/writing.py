@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from discrete_hamel.runs.storage import files
-from discrete_hamel.runs.storage.columns import Column
+from discrete_hamel.runs.storage.column import Column
 from discrete_hamel.runs.storage.lock import Lock
 from discrete_hamel.runs.storage.reading import METADATA, Contents, checksum
 from discrete_hamel.runs.storage.schema import Metadata
-from discrete_hamel.runs.storage.tables import Table
+from discrete_hamel.runs.storage.table import Table
 
 
 class Growing:

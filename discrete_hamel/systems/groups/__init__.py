@@ -2,7 +2,7 @@
 
 from discrete_hamel.systems.groups.matrix_groups import SE, SL, SO, Group, Heisenberg, matrix_group, product
 from discrete_hamel.systems.groups.motions import OnGroup, advected, system
-from discrete_hamel.systems.groups.retractions import Retraction, cay, cay_se3, cayley, cayley_se3, expm1, exponential
+from discrete_hamel.systems.groups.retraction import Retraction, cay, cay_se3, cayley, cayley_se3, expm1, exponential
 
 __all__ = [
     "SE",

@@ -7,7 +7,7 @@ import pytest
 import discrete_hamel as dh
 from discrete_hamel.runs import loop as loops
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.ensemble import plain, reductions
+from discrete_hamel.runs.ensemble import plain, reduction
 
 SLEIGH, SCHEME = (checks.canonical(a) for a in (dh.systems.ChaplyginSleigh(), dh.DiscreteHamel()))
 AXES, H = (None, None, None), jnp.asarray(0.01)
@@ -22,13 +22,13 @@ def hot_paths():
     """The jitted functions in which runs and ensembles spend their time, with arguments."""
     states = plain.first_states(AXES, SLEIGH, SCHEME, H, Q, XI)
     state = jax.tree.map(lambda leaf: leaf[0], states)
-    kept = reductions.first(FARTHEST, AXES, SLEIGH, Q, XI)
+    kept = reduction.first(FARTHEST, AXES, SLEIGH, Q, XI)
     counts = jnp.full(4, 3)
     return {
         "start": (plain.first_states, (AXES, SLEIGH, SCHEME, H, Q, XI)),
         "steps of members": (plain.advance, (AXES, SLEIGH, SCHEME, H, states, counts)),
         "velocities": (plain.velocities, (AXES, SLEIGH, SCHEME, states)),
-        "reduction": (reductions.fold, (FARTHEST, AXES, kept, SLEIGH, Q[None], XI[None], counts)),
+        "reduction": (reduction.fold, (FARTHEST, AXES, kept, SLEIGH, Q[None], XI[None], counts)),
         "steps of a run": (loops._chunk, (SLEIGH, SCHEME, state, H, counts[0], counts[0])),
     }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from discrete_hamel._support.errors import StoreDamaged
-from discrete_hamel.runs.storage.columns import Column
+from discrete_hamel.runs.storage.column import Column
 from discrete_hamel.runs.storage.files import WriteBatch
 from discrete_hamel.runs.storage.reading import Contents
 

@@ -12,8 +12,8 @@ from discrete_hamel._support.arrays import ArrayLike, Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.momenta import momentum_residual
 from discrete_hamel.analysis.motion.off_constraint import constraint_residual
-from discrete_hamel.analysis.motion.trends import UNKNOWN, Trend
-from discrete_hamel.analysis.motion.trends import drift as drift_of
+from discrete_hamel.analysis.motion.trend import UNKNOWN, Trend
+from discrete_hamel.analysis.motion.trend import drift as drift_of
 from discrete_hamel.mechanics.gibbs_appell import covector, directions, drive
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.trajectory import Trajectory, pull
