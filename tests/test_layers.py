@@ -380,8 +380,8 @@ def test_a_class_has_a_name_of_its_own():
     assert several.keys() == known, several
 
 
-# Plural names of files that hold several of the kind beside the one that the kind is named by, or whose singular is what
-# those who import the module call a value of theirs (a motion, a number, a scene, a history).
+# Plural names of files that hold several of the kind beside the one that the kind is named by, or whose singular is
+# what those who import the module call a value of theirs (a motion, a number, a scene, a history).
 SEVERAL = {
     "_support/caches.py", "_support/pytrees.py", "cli/motions.py", "cli/values.py", "compiler/gradients/histories.py",
     "compiler/reading/numbers.py", "drawing/films/cameras.py", "drawing/films/scenes.py", "runs/ensemble/runs.py",
