@@ -24,7 +24,7 @@ OPENING, CLOSING = "([{", ")]}"
 
 TOKENS = re.compile(
     r"(?P<figure>(?<=figure )\d+[a-z]\b)|(?P<number>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
-    r"|(?P<word>[A-Za-z]+['’]s\b|Ctrl-C)"
+    r"|(?P<word>[A-Za-z]+['’]s\b|Ctrl-C|[Dd]['’]Alembert(?:['’]s)?\b)"
     r"|(?P<name>[A-Za-z]+\d*(?:_\{[^}]*\}|_[A-Za-z0-9]+)?'*)"
     r"|(?P<operator>\+-|->|<=|>=|!=|[-+*/=<>^|])"
     r"|(?P<bracket>[()\[\]{}])"

@@ -47,6 +47,7 @@ def test_powers_roots_and_indices_are_markup():
     assert "<msubsup><mi>p</mi><mn>1</mn><mo>′</mo></msubsup>" in typeset("p1' = 0")
     assert "<mover><mi>ξ</mi><mo>˙</mo></mover>" in typeset("(qdot, xidot)")  # accent="true" would draw it into q
     assert "{" not in typeset("G^{-1} A^T")
+    assert "<math" not in typeset("D’Alembert's principle, Ctrl-C, the library’s")
 
 
 class Balanced(html.parser.HTMLParser):
