@@ -66,7 +66,7 @@ def regular(at: State) -> Finding:
 
 
 def dependent(system: System, q: Array) -> tuple[Array, Array]:
-    """Where Newton's method on det Psi = 0 leads from q, and the least singular value there over the largest.
+    """Where Newton's method on det Psi = 0 leads from q, and the least singular value there over the largest at both.
 
     It finds where fields are dependent between states, also where det Psi only touches zero; of a frame that is not
     square, or whose fields are free to be dependent, there is nothing to be found.
@@ -82,8 +82,8 @@ def dependent(system: System, q: Array) -> tuple[Array, Array]:
         return q - jnp.where(square > 0, value / jnp.where(square > 0, square, 1.0), 0.0) * slope, None
 
     end, _ = jax.lax.scan(nearer, q, length=NEARER)
-    sizes = jnp.linalg.svd(system.frame(end), compute_uv=False)
-    return end, sizes[-1] / sizes[0]
+    sizes = jnp.stack([jnp.linalg.svd(system.frame(point), compute_uv=False) for point in (end, q)])
+    return end, sizes[0, -1] / jnp.maximum(jnp.max(sizes), jnp.finfo(q.dtype).tiny)
 
 
 def tangent(at: State) -> Finding:

@@ -139,6 +139,13 @@ def test_the_numbers_are_those_that_are_integrated(name):
         np.testing.assert_allclose(got, numbers, rtol=1e-12, atol=1e-12, err_msg=part)
 
 
+def test_latex_of_names_that_are_words_or_have_primes():
+    disk = dh.equations(dh.systems.RollingDisk())
+    assert "[u_{\\phi'}, u_{\\zeta_{1}}] &= u_{\\zeta_{2}}" in disk.latex("structure")
+    assert "\\mathrm{gravity} \\, \\mathrm{mass} \\, \\mathrm{radius}" in disk.latex("momentum_equations")
+    assert "\\tfrac{d}{dt} p_{\\theta'}" in disk.latex("momentum_equations")
+
+
 def test_powers_roots_and_choices_are_read():
     def lagrangian(q, xi):
         return 0.5 * (1 + q[0] ** 2) ** 1.5 * xi[0] ** 2 - jnp.where(q[0] > 0, q[0] ** 2, 0.0) - jnp.sqrt(1 + q[0] ** 2)

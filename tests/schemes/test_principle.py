@@ -267,6 +267,9 @@ def test_what_does_not_go_together_is_refused():
         run(SLEIGH, dh.Principle(reconstruction=lambda system, q0, q1, xi, h: (q1 - q0)[:2]))
     with pytest.raises(ValueError, match=r"constraint gives an array of shape \(3,\); it has 1 rows"):
         run(SLEIGH, dh.Principle(constraint=lambda system, q0, q1, h: q1 - q0))
+    for point in (lambda q0, q1: (q0 + q1) / 2 + 0.1, lambda q0, q1: q0[:2], lambda q0, q1: jnp.log(-1 - q0**2)):
+        with pytest.raises(ValueError, match="the point between a node and itself is that node"):
+            run(SLEIGH, dh.Principle(point=point))
     with pytest.raises(ValueError, match="point is 1.5"):
         run(SLEIGH, dh.Principle(point=1.5))
     with pytest.raises(ValueError, match="quasi-velocities"):

@@ -291,6 +291,11 @@ def test_what_is_kept_notices_each_mutant(kind):
 
 
 def test_refusals():
+    for group, n in ((SO, 1), (SE, 1), (SL, 1), (HEIS, 0), (SO, 2.0), (SL, True)):
+        with pytest.raises(ValueError, match="has a whole number n"):
+            group(n)
+    with pytest.raises(ValueError, match=r"increment is of shape \(3,\)"):
+        run(free(SE(2)), dh.Principle(reconstruction=dh.groups.Retraction(lambda x: x[0])), steps=1)
     with pytest.raises(ValueError, match="linearly dependent"):
         dh.groups.matrix_group(np.ones((2, 2, 2)))
     with pytest.raises(ValueError, match="do not span a Lie algebra"):

@@ -109,6 +109,13 @@ def test_fields_dependent_away_from_the_place_are_found(scale, there):
     assert [float(value) for value in shown][: len(there)] == pytest.approx(there, abs=1e-5)
 
 
+def test_fields_that_all_vanish_at_a_point_are_found():
+    """Their condition is 1 on the way there."""
+    fields = lambda q: jnp.array([[q[0] - 0.2, 0.1 - q[1]], [q[1] - 0.1, q[0] - 0.2]])  # noqa: E731
+    with pytest.raises(AxiomFailed, match=r"dependent at q = \[0.2, 0.1\]"):
+        check_system(dh.from_quasivelocities(lambda q, xi: 0.5 * xi @ xi - 0.1 * q @ q, fields, 2), [0.0, 0.0])
+
+
 def test_fields_dependent_further_away_are_not_asked():
     check_system(singular(lambda q: q[0] - 0.9), [0.0, 0.0], examples=3)
     check_system(singular(lambda q: 1.0 + (q[0] - 0.3) ** 2), [0.0, 0.0], examples=3)

@@ -86,9 +86,10 @@ class Equations(NamedTuple):
         rows = []
         for name, value in getattr(self, part).items():
             letters = {symbol: _typeset(str(symbol)) for symbol in value.free_symbols}
-            written = name if name.startswith("[") else _typeset(name)
-            rate = left.endswith("'")
-            rows.append(rf"{_rate_of(written) if rate else written} &= {latex(value, symbol_names=letters)}")
+            written = _typeset(name)
+            words = any("mathrm" in letter for letter in letters.values())  # which nothing else would keep apart
+            right = latex(value, symbol_names=letters, mul_symbol=r" \, " if words else None)
+            rows.append(rf"{_rate_of(written) if left.endswith(chr(39)) else written} &= {right}")
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
@@ -96,14 +97,18 @@ class Equations(NamedTuple):
 
 
 def _typeset(name: str) -> str:
-    r"""p_{\Omega_{1}} of p_Omega1; words stand upright."""
+    r"""p_{\Omega_{1}} of p_Omega1, and [u_{\phi'}, u_{v}] of [u_phi', u_v]; words stand upright."""
     from sympy import Symbol, latex
 
+    if name.startswith("["):
+        return f"[{', '.join(map(_typeset, name[1:-1].split(', ')))}]"
     head, mark, index = name.partition("_")
-    letter = latex(Symbol(head))
-    if len(head.rstrip("'0123456789")) > 1 and not letter.startswith("\\"):
-        letter = rf"\mathrm{{{head}}}"
-    return rf"{letter}_{{{_typeset(index)}}}" if mark else letter
+    word = head.rstrip("'")
+    letter = latex(Symbol(word))
+    if len(word.rstrip("0123456789")) > 1 and not letter.startswith("\\"):
+        letter = rf"\mathrm{{{word}}}"
+    primed = letter + head[len(word) :]
+    return rf"{primed}_{{{_typeset(index)}}}" if mark else primed
 
 
 def _rate_of(written: str) -> str:

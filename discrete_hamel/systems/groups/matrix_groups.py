@@ -158,10 +158,16 @@ def matrix_group(basis: ArrayLike, *, relations: Callable[[Array], Array] | None
     return Group(name or f"a group of dimension {len(basis)}", rows, relations)
 
 
+def _refuse_size(name: str, n: int, least: int) -> None:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < least:
+        raise InputError(f"n is {n!r}; {name}(n) has a whole number n, {least} or more.")
+
+
 def SO(n: int) -> Group:
     """Returns the rotations of R^n. In SO(3) E_i = e_i x, so that xi is the angular velocity; else the basis of
     `rotations_of`.
     """
+    _refuse_size("SO", n, 2)
     basis = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)]) if n == 3 else rotation_basis(n)
     return matrix_group(basis, relations=_Orthogonal(n), name=f"SO({n})")
 
@@ -170,6 +176,7 @@ def SE(n: int) -> Group:
     """Returns the motions of R^n, (n+1) x (n+1) matrices [[R, x], [0, 1]]: the turns of SO(n) first, then the n
     translations.
     """
+    _refuse_size("SE", n, 2)
     turns = SO(n).basis
     basis = np.zeros((len(turns) + n, n + 1, n + 1))
     basis[: len(turns), :n, :n] = turns if n != 2 else -turns  # of the plane: counter-clockwise
@@ -179,6 +186,7 @@ def SE(n: int) -> Group:
 
 def SL(n: int) -> Group:
     """Returns the group of n x n matrices of determinant 1: E_ab for a != b, row by row, then E_aa - E_(a+1)(a+1)."""
+    _refuse_size("SL", n, 2)
     places = [(a, b) for a in range(n) for b in range(n) if a != b]
     basis = np.zeros((n * n - 1, n, n))
     for e, (a, b) in zip(basis, places, strict=False):
@@ -190,6 +198,7 @@ def SL(n: int) -> Group:
 
 def Heisenberg(n: int = 1) -> Group:
     """Returns the group of [[1, a, c], [0, 1, b], [0, 0, 1]], a, b in R^n: a first, then b, then c; [a_i, b_i] = c."""
+    _refuse_size("Heisenberg", n, 1)
     basis = np.zeros((2 * n + 1, n + 2, n + 2))
     basis[np.arange(n), 0, 1 + np.arange(n)] = 1.0
     basis[n + np.arange(n), 1 + np.arange(n), n + 1] = 1.0

@@ -176,7 +176,10 @@ class OnGroup(System):
 
     def missed_by(self, increment: Callable, q0: Array, q1: Array, xi: Array, h: Array) -> Array:
         """By how much q1 misses q0 moved by the retraction 1 + increment(h Omega); see `retractions.Retraction`."""
-        tau = increment(h * self.group.hat(self.omega(xi)))
+        x = h * self.group.hat(self.omega(xi))
+        tau = increment(x)
+        if jnp.shape(tau) != x.shape:
+            raise InputError(f"the retraction's increment is of shape {jnp.shape(tau)}; X is {x.shape}.")
         g0, g1 = self.element(q0), self.element(q1)
         if self.vectors:
             off = g1 - g0 + (tau @ g1 if self.side == "left" else -(tau @ g0))
