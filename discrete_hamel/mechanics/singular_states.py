@@ -15,7 +15,6 @@ from discrete_hamel.mechanics.gibbs_appell import directions, inertia, slopes, v
 from discrete_hamel.mechanics.system import System
 
 SINGULAR = 1e-12  # reciprocal condition below which psi_z is taken to have lost rank
-PLAIN = 1e-6  # Gram determinant of m unit columns: their least singular value is above its root over (e m)^(1/2)
 UNRESOLVED = 1e-3  # how near to a singular state, in steps, a run is taken to have met it
 CLOSE = 0.02  # the same of a step that failed, whose way is only estimated
 FOLD = 0.02  # margin of a chart of z that is used up
@@ -39,7 +38,7 @@ def refuse_singular(system: System, q: Array, z: Array) -> None:
 def lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     """The change of z that moves no velocity, if there is one; columns are scaled, so units do not matter."""
     gram = psi_z.T @ psi_z
-    if np.linalg.det(gram) > PLAIN * gram.diagonal().prod():  # found sooner than singular values
+    if np.linalg.det(gram) > 1e-6 * gram.diagonal().prod():  # of unit columns: least singular value^2 > 1e-6 / (e m)
         return None
     scale = np.linalg.norm(psi_z, axis=0)
     if np.any(scale == 0):

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import frames
@@ -88,6 +89,7 @@ class System(Pytree):
     (11, 3)
     """
 
+    _fields: ClassVar = Cache(most=500)  # how many, by the structure and the shapes of a system and q
     rank: ClassVar[Any]  # an int, as class attribute or, where it varies, as static field
     coordinates: ClassVar[tuple[str, ...]] = ()  # names of q, for messages, plots and tables
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
@@ -154,7 +156,8 @@ class System(Pytree):
 
     def slip(self, q: Array) -> Array:
         """b(q) of the affine constraint xi^U = b(q), n - m components."""
-        return jnp.zeros(jax.eval_shape(self.frame, q).shape[1] - self.rank)
+        kind = jax.tree.structure(self), *map(jnp.shape, jax.tree.leaves((self, q)))
+        return jnp.zeros(self._fields.fetch(kind, lambda: jax.eval_shape(self.frame, q).shape[1]) - self.rank)
 
     def force(self, q: Array, xi: Array) -> Array:
         """Non-conservative force, as the n-covector of its components along u_1..u_n."""

@@ -71,11 +71,9 @@ def step_size(h: object) -> Array:
     array = floats("h", h)
     if array.ndim:
         raise InputError(f"h must be one number, got shape {array.shape}.")
-    if traced(array):
-        return array
-    if not math.isfinite(array) or array == 0:
+    if not traced(array) and (not math.isfinite(array) or array == 0):
         raise InputError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
-    return number(float(array))
+    return array if traced(array) else number(float(array))
 
 
 def count(name: str, value: SupportsIndex, least: int) -> int:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import DISK, PROBLEMS, SE2, SLEIGH, SO3, disk_bracket
 
+import discrete_hamel as dh
 from discrete_hamel.mechanics import frames
 
 SMALL = st.floats(-0.5, 0.5)
@@ -194,3 +195,22 @@ def test_coadjoint_on_redundant_coordinates():
 def test_slope_of_a_known_power():
     """The measuring stick itself."""
     assert slopes([0.1, 0.05], [1e-2, 2.5e-3]) == pytest.approx(2.0)
+
+
+def test_the_default_slip_asks_for_the_frame_once_a_kind():
+    """And knows fields whose number is that of a parameter's entries."""
+    asked = []
+
+    class Sheared(dh.System):
+        weights: jax.Array
+        rank = 1
+
+        def frame(self, q):
+            asked.append(q.shape)
+            return jnp.eye(len(q))[:, : len(self.weights)] + 0.0 * self.weights[None]
+
+    sizes = [len(Sheared(jnp.ones(k)).slip(jnp.zeros(4))) for k in (2, 3, 2, 3, 4)]
+    assert sizes == [1, 2, 1, 2, 3]
+    assert len(asked) == 3
+    assert len(jax.jit(lambda system, q: system.slip(q))(Sheared(jnp.zeros(2)), jnp.ones(4))) == 1
+    assert len(asked) == 3

@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel.analysis.symmetry.phase_space import DEPENDENT, frame, nearby
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
+from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import collocation
 
@@ -37,7 +38,7 @@ def reachable(system: System, q: Coordinates) -> Words:
     span = np.eye(n)[:, :m]
     drifts = bool(np.any(np.asarray(system.slip(point))) or np.any(np.asarray(system.slip(q))))
     if drifts:
-        words, span = _extend(words, span, [m], np.asarray(_section(m, system, point))[:, None])
+        words, span = _extend(words, span, [m], np.asarray(_sections((m,), system, point)))
     first = np.asarray(_structure(system, point))[:, :m, :m].reshape(n, -1)
     new, span = _extend([], span, [(int(i), int(j)) for i, j in np.ndindex(m, m)], first)
     if drifts:
@@ -74,8 +75,8 @@ def _extend(
 
 def _brackets(system: System, q: Array, word: Word, drifts: bool) -> tuple[list[Word], np.ndarray]:
     """[u_i, w] for i = 1..m, and for the drift."""
-    left = range(system.rank + drifts)
-    return [(i, word) for i in left], np.stack([np.asarray(_section((i, word), system, q)) for i in left], axis=1)
+    names: list[Word] = [(i, word) for i in range(system.rank + drifts)]
+    return names, np.asarray(_sections(tuple(names), system, q))
 
 
 @partial(interpret, often=OFTEN)
@@ -84,8 +85,12 @@ def _structure(system: System, q: Array) -> Array:
 
 
 @partial(interpret, static=1, often=OFTEN)
-def _section(word: Word, system: System, q: Array) -> Array:
-    return section(word, system, q)
+def _sections(words: tuple[Word, ...], system: System, q: Array) -> Array:
+    return _of_words(words, system, q)
+
+
+def _of_words(words: tuple[Word, ...], system: System, q: Array) -> Array:
+    return jnp.stack([section(word, system, q) for word in words], axis=1)
 
 
 def section(word: Word, system: System, q: Array) -> Array:
@@ -96,16 +101,20 @@ def section(word: Word, system: System, q: Array) -> Array:
             return jnp.concatenate([jnp.zeros(system.rank), slip])
         return jnp.zeros(system.rank + len(slip)).at[word].set(1.0)
     first, second = (partial(section, w, system) for w in word)
-    psi, a, b = system.frame(q), first(q), second(q)
+    (psi, bracket), a, b = call(_frame_and_bracket, None, system, q), first(q), second(q)
     _, along = jax.jvp(second, (q,), (psi @ a,))
     _, across = jax.jvp(first, (q,), (psi @ b,))
-    return along - across + jnp.einsum("kij,i,j->k", system.structure(q), a, b)
+    return along - across + jnp.einsum("kij,i,j->k", bracket, a, b)
+
+
+def _frame_and_bracket(system: System, q: Array) -> tuple[Array, Array]:
+    return system.frame(q), system.structure(q)
 
 
 def fields(words: Words, system: System, q: Array) -> Array:
     """Those fields at q, as columns."""
     psi = frame(system, q)
-    return psi if words is None else psi @ jnp.stack([section(word, system, q) for word in words], axis=1)
+    return psi if words is None else psi @ _of_words(words, system, q)
 
 
 @partial(interpret, static=1, often=OFTEN)

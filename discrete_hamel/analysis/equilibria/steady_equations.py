@@ -1,5 +1,6 @@
 """The equations of a relative equilibrium, of (H) and of a scheme's map, and what round-off leaves of them."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -101,7 +102,7 @@ def _continuous(symmetries: Chosen, system: System, y: Array, group: Array) -> t
     def equations(y: Array, group: Array) -> Array:
         return phase_space.field(system, y) - phase_space.orbit(system, symmetries, y) @ group
 
-    return equations(y, group), jax.jacfwd(equations, (0, 1))(y, group)
+    return _with_slopes(equations, y, group)
 
 
 @partial(interpret, static=2, often=OFTEN)
@@ -114,7 +115,13 @@ def _discrete(
         back = phase_space.action(system, symmetries, -h * group, node)
         return jnp.concatenate([(jnp.concatenate([back, memory]) - y) / h, velocity])
 
-    return equations(y, group), jax.jacfwd(equations, (0, 1))(y, group)
+    return _with_slopes(equations, y, group)
+
+
+def _with_slopes(equations: Callable[[Array, Array], Array], y: Array, group: Array) -> tuple[Array, tuple]:
+    """Their value and derivatives by both, traced once."""
+    slopes, value = jax.jacfwd(lambda y, group: (equations(y, group),) * 2, (0, 1), has_aux=True)(y, group)
+    return value, slopes
 
 
 def nearest_group(symmetries: Chosen, system: System, x: np.ndarray) -> np.ndarray:
