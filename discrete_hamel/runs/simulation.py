@@ -83,6 +83,7 @@ def simulate(
     density = h if callable(h) else None
     if density is not None:
         scheme, h = TimeTransformed(scheme, density), 1.0
+    scheme, nodes = checks.canonical(scheme), steps // save_every + 1
     h, t0 = checks.step_size(h), float(checks.vector("t0", [t0])[0]) if t0 else 0.0
     warn_of_single_precision(h)
     with before_steps():
@@ -92,12 +93,11 @@ def simulate(
     if checks.traced(system, scheme, q, xi, h):
         if store is not None:
             raise InputError("store is not possible under jit, grad or vmap; save the trajectory outside.")
-        system, scheme, q, xi = checks.canonical(system), checks.canonical(scheme), on_device(q), on_device(xi)
+        system, q, xi = checks.canonical(system), on_device(q), on_device(xi)
         trajectory = trace(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
         v, asked = None if v is None else checks.vector("v", v), refusals.demands(system)
         refused = refusals.marks(system, scheme, q, xi, h, v, asked)
         return trajectory.replace(t=t0 + trajectory.t, report=trajectory.report.replace(refused=refused))
-    scheme, nodes = checks.canonical(scheme), steps // save_every + 1
     checks.finite_parameters(scheme)
     with explained(f"what {type(scheme).__name__} checks before a run"):
         scheme.check(system, q)

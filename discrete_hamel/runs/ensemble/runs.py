@@ -83,6 +83,7 @@ def ensemble(
     scheme = default_scheme(system) if scheme is None else scheme
     if not isinstance(scheme, Scheme):
         raise InputTypeError(f"ensemble takes a Scheme (an instance: DiscreteHamel(), not the class); got {scheme!r}.")
+    scheme = checks.canonical(scheme)
     steps = checks.count("steps", steps, 1)
     every = steps if save_every is None else checks.count("save_every", save_every, 1)
     if steps % every:
