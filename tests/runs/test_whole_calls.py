@@ -125,3 +125,13 @@ def test_ctrl_c_ends_a_loop_over_short_runs(monkeypatch):
             dh.simulate(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3], h=0.01, steps=10)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("name", ["EulerPoincareSuslov", "SphericalPendulum", "RollerRacer"])
+def test_a_run_has_the_same_bits_however_often_it_was_made(name):
+    """The start is interpreted at first, and a program of its operations from the third run on."""
+    system = getattr(dh.systems, name)()
+    runs = [dh.simulate(system, steps=2, **system.sample()) for _ in range(4)]
+    for run in runs[1:]:
+        for quantity in ("q", "p", "xi"):
+            np.testing.assert_array_equal(getattr(run, quantity), getattr(runs[0], quantity))

@@ -7,7 +7,7 @@ A primitive that is not in the tables is JAX's own, done as it stands, so that n
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import wraps
-from math import inf
+from math import inf, prod
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import jax
@@ -43,12 +43,29 @@ def _select(p: dict, which: np.ndarray, *cases: np.ndarray) -> np.ndarray:
 
 def _dot(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     (ca, cb), (ba, bb) = p["dimension_numbers"]
-    names = iter(range(a.ndim + b.ndim))
-    of_a = [next(names) for _ in range(a.ndim)]
-    of_b = [of_a[(*ca, *ba)[(*cb, *bb).index(k)]] if k in (*cb, *bb) else next(names) for k in range(b.ndim)]
-    free_a = [n for k, n in enumerate(of_a) if k not in (*ca, *ba)]
-    free_b = [n for k, n in enumerate(of_b) if k not in (*cb, *bb)]
-    return np.einsum(a, of_a, b, of_b, [*(of_a[k] for k in ba), *free_a, *free_b])
+    fa = [k for k in range(a.ndim) if k not in (*ca, *ba)]
+    fb = [k for k in range(b.ndim) if k not in (*cb, *bb)]
+    batch, left, right = ([x.shape[k] for k in at] for x, at in ((a, ba), (a, fa), (b, fb)))
+    length = prod(a.shape[k] for k in ca)
+    x = a.transpose([*ca, *ba, *fa]).reshape(length, *batch, *left, *(1 for _ in right))
+    y = b.transpose([*cb, *bb, *fb]).reshape(length, *batch, *(1 for _ in left), *right)
+    return _in_order(x * y)
+
+
+def _in_order(terms: np.ndarray) -> np.ndarray:
+    """The sum along the first axis, one term after the other, as `rules.py` has it: bits depend on the order."""
+    total = np.zeros(terms.shape[1:], terms.dtype)
+    for term in terms:
+        total = total + term
+    return total
+
+
+def _power(a: np.ndarray, exponent: int) -> np.ndarray:
+    """By squares and products, as `Graph.power`: NumPy's rounds as its version does."""
+    if exponent < 0:
+        return 1 / _power(a, -exponent)
+    half = _power(a, exponent // 2) if exponent > 1 else np.ones_like(a)
+    return half * half * a if exponent % 2 else half * half
 
 
 def _divide(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -152,7 +169,7 @@ TABLE: dict[str, Callable] = {
     "rem": lambda p, a, b: np.where(b == 0, a if a.dtype.kind in "iu" else np.nan, np.fmod(a, b)),  # as XLA has it
     "neg": lambda p, a: -a,
     "square": lambda p, a: a * a,
-    "integer_pow": lambda p, a: np.power(a, p["y"]) if p["y"] >= 0 else 1 / np.power(a, -p["y"]),
+    "integer_pow": lambda p, a: _power(a, p["y"]),
     "is_finite": lambda p, a: np.isfinite(a),
     "and": lambda p, a, b: a & b,
     "or": lambda p, a, b: a | b,

@@ -2,8 +2,9 @@
 
 First it is interpreted (`interpreter`), which takes some three microseconds for each of its equations. Its scalar graph
 has a tenth as many operations, each of some thirtieth of a microsecond, and takes as long to build as the function to
-be interpreted four times: so from the third run of a kind on it is the graph. Both are the same function, but may round
-differently; what has to have the same bits whatever ran before asks for `afresh`.
+be interpreted four times: so from the third run of a kind on it is the graph. Both are the same function, and sum in
+the same order; but solves may round differently, so what has to have the same bits whatever ran before asks for
+`afresh`.
 """
 
 from collections.abc import Callable
