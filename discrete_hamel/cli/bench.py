@@ -57,6 +57,14 @@ def execute(options: argparse.Namespace) -> int:
     return 0 if report.run_all(names, options.rounds, options.quick, options.out) else 1
 
 
+def known() -> tuple[str, ...]:
+    """Names of all benchmarks; none where they are not installed."""
+    try:
+        return tuple(_report((HERE, Path.cwd(), INSTALLED)).BENCHMARKS)
+    except ImportError:
+        return ()
+
+
 def _report(places: Iterable[Path]) -> ModuleType:
     """The module benchmarks.report of the checkout that this package belongs to, or else of the one we are in."""
     for place in places:

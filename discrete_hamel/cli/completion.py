@@ -3,7 +3,8 @@
 import argparse
 import inspect
 
-from discrete_hamel.cli.names import catalogue
+from discrete_hamel.cli import bench, figures
+from discrete_hamel.cli.names import catalogue, schemes
 
 HELP = "print a script for the shell's completion"
 ABOUT = """Print a script that completes this command in your shell:
@@ -19,17 +20,19 @@ SCRIPT = """_discrete_hamel() {{
 {cases}
         esac
     fi
-    COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
+    local IFS=$'\\n'
+    COMPREPLY=($(compgen -W "${{words// /$IFS}}" -- "$word") $(compgen -f -- "$word"))
 }}
 complete -o filenames -F _discrete_hamel discrete-hamel
 """
 ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
 NAMED = ("run", "systems", "compare", "audit", "sweep")  # which take a system's name
+SHELLS = ("bash", "zsh")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Its options."""
-    parser.add_argument("shell", choices=("bash", "zsh"))
+    parser.add_argument("shell", choices=SHELLS)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -41,9 +44,13 @@ def execute(options: argparse.Namespace) -> int:
 
 def script(commands: "dict[str, argparse.ArgumentParser]") -> str:
     """The words that each command knows, as one function of the shell."""
-    systems = " ".join(catalogue())
-    cases = []
-    for name, parser in commands.items():
-        options = " ".join(sorted(word for word in parser._option_string_actions if word.startswith("--")))
-        cases.append(f'            {name}) words="{options}{" " + systems if name in NAMED else ""}" ;;')
+    cases = [f'            {name}) words="{" ".join(_words(name, parser))}" ;;' for name, parser in commands.items()]
     return SCRIPT.format(commands=" ".join(commands), cases="\n".join(cases))
+
+
+def _words(name: str, parser: argparse.ArgumentParser) -> list[str]:
+    """Options, and the names that a command takes."""
+    options = sorted(word for word in parser._option_string_actions if word.startswith("--"))
+    taken = {"completion": SHELLS, "figures": figures.known(), "bench": bench.known()}.get(name, ())
+    systems = catalogue() if name in NAMED else ()
+    return [*options, *taken, *systems, *(schemes() if {"--scheme", "--schemes"} & {*options} else ())]

@@ -49,6 +49,14 @@ def execute(options: argparse.Namespace) -> int:
     return 0 if whole else 1
 
 
+def known() -> tuple[str, ...]:
+    """Names of all figures; none where they are not installed."""
+    try:
+        return _package().FIGURES
+    except ImportError:
+        return ()
+
+
 def _package() -> ModuleType:
     """The figures: part of this package where it was installed from a wheel, beside it in a checkout."""
     inside = importlib.util.find_spec("discrete_hamel.paper_figures")

@@ -33,7 +33,7 @@ class AlongAndAcross(System):
         [xi, eta] = i (omega(xi) eta - omega(eta) xi),   omega(xi) = Im(D(t xi / |t|) / t)
     """
 
-    string: String = String()
+    string: String = String()  # points, mass, length and the rest
     turned: bool = False
 
     linear_cost = "dh.fields.NeighbourTension()"

@@ -34,7 +34,7 @@ class Beam(Line, System):
     length ahead. Reference: Reissner (1972); Simo and Vu-Quoc (1986); [HE] section 4.
     """
 
-    points: int = 11
+    points: int = 11  # from one end to the other, both counted
     mass: float = 1.0  # kg, of the whole beam
     length: float = 1.0  # m
     gyration: float = 0.05  # m, radius of gyration of a cross-section (r)

@@ -34,7 +34,7 @@ class ConstrainedString(Trailing, System):
     cost is `LinkByLink`.
     """
 
-    points: int = 21
+    points: int = 21  # from one end to the other, both counted
     mass: float = 1.0  # kg
     length: float = 1.0  # m
     pull: float = 0.0  # N

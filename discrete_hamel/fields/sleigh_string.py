@@ -36,7 +36,7 @@ class SleighWithString(Trailing, System):
     the sleigh along its blade. A step at linear cost is `LinkByLink`.
     """
 
-    points: int = 21
+    points: int = 21  # from one end to the other, both counted
     mass: float = 1.0  # kg, of the sleigh
     inertia: float = 0.7  # kg m^2
     string_mass: float = 1.0  # kg

@@ -27,8 +27,8 @@ class SphereField(Line, System):
     total angular momentum sum m_k w_k, and the energy are all exact with the default scheme.
     """
 
-    points: int = 21
-    length: float = 1.0
+    points: int = 21  # from one end to the other, both counted
+    length: float = 1.0  # of the interval of s
 
     linear_cost = "dh.fields.NeighbourHamel()"
 

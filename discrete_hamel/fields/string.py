@@ -54,7 +54,7 @@ class String(Line, System):
     is `TridiagonalTension`. The tension is -`reactions` / ds along sigma, or `tension`.
     """
 
-    points: int = 21
+    points: int = 21  # from one end to the other, both counted
     mass: float = 1.0  # kg, of the whole string
     length: float = 1.0  # m
     gravity: float = 0.0  # m/s^2, downwards (-y)

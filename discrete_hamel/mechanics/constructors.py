@@ -198,15 +198,15 @@ class FromVelocities(_GivenInVelocities):
 class FromConstraints(_GivenInVelocities):
     """See `from_constraints`; `choice` is the construction of its frame, made by `at`."""
 
-    L_of: Callable
-    A_of: Callable
-    b_of: Callable | None = static(default=None)
-    force_of: Callable | None = static(default=None)
+    L_of: Callable  # L(q, qdot)
+    A_of: Callable  # A(q), one row a constraint
+    b_of: Callable | None = static(default=None)  # b(q), what A(q) qdot equals
+    force_of: Callable | None = static(default=None)  # force(q, qdot), a covector
     params: Any = None
     description: Description = static(default=NOTHING)
     free: Any = static(default=None)
-    choice: Any = None
-    weights: Any = None
+    choice: Any = None  # how the frame is made of A, found at a point
+    weights: Any = None  # G, the inertias of the coordinates there
 
     held_rows: ClassVar[tuple[int, ...]] = ()  # rows of A that are the rates of `positions`, kept at nodes
 

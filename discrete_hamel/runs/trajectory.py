@@ -183,13 +183,13 @@ class Trajectory(Pytree):
         return film(self, path, seconds=seconds, frames_a_second=frames_a_second)
 
     def plot(self, draw: Callable | None = None, *, ax: "Axes | None" = None, **options: object) -> "FigureBase | Axes":
-        """A figure of the path, the velocities and the invariants (needs matplotlib: the extra `plots`).
+        """A figure of the path, the velocities and the invariants, which `dh.plots.save` writes (extra: `plots`).
 
         `draw` is another function of `dh.plots`, with its options: traj.plot(dh.plots.power_spectrum, of="theta").
         """
-        from discrete_hamel.drawing.plots import overview
+        from discrete_hamel.drawing.plots.curves import drawing
 
-        return (draw or overview)(self, ax=ax, **options)
+        return drawing(draw)(self, ax=ax, **options)
 
 
 def concatenate(parts: list) -> Any:

@@ -88,7 +88,7 @@ class EnergyExact(Scheme):
     points), or Gonzalez(), exact at any step for which Newton's method converges.
     """
 
-    gradient: MeanValue | Gonzalez = MeanValue()
+    gradient: MeanValue | Gonzalez = MeanValue()  # how Dbar E is made
 
     order = 2
     symmetric = True
@@ -210,7 +210,7 @@ class NonlinearEnergyExact(Scheme):
     20 rounds E by 1e-14 at each step, which adds up. With `Gonzalez` so are E and what it lacks, as there.
     """
 
-    gradient: MeanValue | Gonzalez
+    gradient: MeanValue | Gonzalez  # how Dbar E is made
 
     order = 2
     symmetric = True

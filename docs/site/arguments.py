@@ -39,6 +39,8 @@ ARGUMENTS = {
     "own_point": "whether `point` is the user's",
     "covector": "components along dq",
     "report": "how Newton's iteration went, per step",
+    "ax": "Matplotlib's axes to draw into; of a new figure where none are given",
+    "examples": "how many states are drawn",
     # What means something else in one function.
     "load.system": "what moved, where the store cannot say it itself",
     "load.scheme": "what it moved by, where the store cannot say it itself",
@@ -51,4 +53,12 @@ ARGUMENTS = {
     "ensemble.v": "velocities qdot, instead of xi",
     "ensemble.save_every": "keep each so-many-th node and the first; None keeps the last one only",
     "reference.t": "when: the last time, or an array of times",
+    "reduced.constants": "the momenta that are kept, of `hidden_momenta`",
+    "advected.constraint": "rows a with a . Omega = 0, or one row; None: nothing is constrained",
+    "matrix_group.name": "which it prints as",
+    "expm1.x": "X, a square matrix",
+    "Audit.title": "what was run, in a line",
+    "Audit.deviations": "of each invariant, by name, from its first value: at the times t",
+    "Branch.places": "the points, on the curve's own measure",
+    "ShapeMomenta.basis": "of S at the given q: one column eta a momentum",
 }

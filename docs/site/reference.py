@@ -1,6 +1,7 @@
 """The reference: an entry for each public name, made from its signature, its docstring and the code that it calls."""
 
 import ast
+import enum
 import functools
 import html
 import inspect
@@ -71,10 +72,13 @@ def entry(owner: types.ModuleType, name: str, addresses: Links, used: Mapping[st
     thing = getattr(owner, name)
     called = f"{public(owner)}.{name}"
     parts = [f"({anchor(owner, name)})=\n## {called}\n"]
-    if callable(thing) and not _error(thing):
+    if _called(thing):
         parts.append(raw(highlighted(f"{called}{signature(thing)}", "python")))
     parts.append(raw(page_of(inspect.getdoc(thing) or "", addresses)))
-    if callable(thing) and not _error(thing):
+    if _values(thing):
+        rows = [f"<dt><code>.{value.name}</code></dt><dd>{_escaped(value.value)}</dd>" for value in _values(thing)]
+        parts.append(raw(f'<p class="part">Values</p><dl class="members">{"".join(rows)}</dl>'))
+    if _called(thing):
         parts.append(raw("".join([arguments(thing, addresses), returns(thing, addresses), raises(thing, addresses)])))
     if inspect.isclass(thing) and not _error(thing):
         own = [n for n, member in vars(thing).items() if not n.startswith("_") and inspect.getdoc(member)]
@@ -133,11 +137,9 @@ def _meaning(thing: object, name: str) -> str:
 
 def unexplained(thing: object) -> list[str]:
     """Arguments of which neither the docstring nor `ARGUMENTS` nor a comment says anything."""
-    return [
-        p.name
-        for p in _parameters(thing)
-        if p.name not in ARGUMENTS and not _said(thing, p.name) and not _comment(thing, p.name)
-    ]
+    if not _called(thing):
+        return []
+    return [p.name for p in _parameters(thing) if not _meaning(thing, p.name) and not _said(thing, p.name)]
 
 
 def returns(thing: object, addresses: Links) -> str:
@@ -291,18 +293,22 @@ def _parameters(thing: object) -> list[inspect.Parameter]:
 
 
 def _said(thing: object, name: str) -> bool:
-    return bool(re.search(rf"\b{re.escape(name)}\b", inspect.getdoc(thing) or ""))
+    """Whether the words of its docstring say it: an example that uses it does not explain it."""
+    words = re.sub(r"^\s*(>>>|\.\.\.).*$", "", inspect.getdoc(thing) or "", flags=re.MULTILINE)
+    return bool(re.search(rf"\b{re.escape(name)}\b", words))
 
 
 @functools.cache
 def _comment(thing: object, name: str) -> str:
-    """The comment beside a field of a class, or beside an argument."""
-    try:
-        source = inspect.getsource(thing)  # type: ignore[arg-type]
-    except (OSError, TypeError):
-        return ""
-    found = re.search(rf"^\s+{re.escape(name)}\b[^#\n]*#\s*(.+)$", source, re.MULTILINE)
-    return found[1] if found else ""
+    """The comment beside a field of a class, or of one that it is made from; or beside an argument."""
+    for kind in inspect.getmro(thing) if inspect.isclass(thing) else (thing,):
+        try:
+            source = inspect.getsource(kind)  # type: ignore[arg-type]
+        except (OSError, TypeError):
+            continue
+        if found := re.search(rf"^\s+{re.escape(name)}\b[^#\n]*#\s*(.+)$", source, re.MULTILINE):
+            return found[1]
+    return ""
 
 
 def _short(default: object) -> str:
@@ -313,6 +319,15 @@ def _short(default: object) -> str:
 def _member(name: str, member: object, addresses: Links) -> str:
     call = "" if isinstance(member, property) else signature(member)
     return f"<dt><code>.{name}{_escaped(call)}</code></dt><dd>{page_of(inspect.getdoc(member) or '', addresses)}</dd>"
+
+
+def _called(thing: object) -> bool:
+    """Whether a reader calls it: not an error, nor what is one of a few values."""
+    return callable(thing) and not _error(thing) and not _values(thing)
+
+
+def _values(thing: object) -> list[enum.Enum]:
+    return list(thing) if isinstance(thing, enum.EnumType) else []
 
 
 def _error(thing: object) -> bool:

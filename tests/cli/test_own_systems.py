@@ -181,7 +181,7 @@ def test_the_doctor_finds_what_is_wrong(capsys, monkeypatch):
     assert status == 1
 
 
-def test_bash_completes_commands_options_and_systems(capsys):
+def test_bash_completes_commands_options_and_names(capsys, tmp_path, monkeypatch):
     assert main(["completion", "bash"]) == 0
     script = capsys.readouterr().out
     ask = script + '\nCOMP_WORDS=(discrete-hamel {}); COMP_CWORD={}; _discrete_hamel; echo "${{COMPREPLY[@]}}"'
@@ -193,4 +193,12 @@ def test_bash_completes_commands_options_and_systems(capsys):
     assert completed("swe", 1) == ["sweep"]
     assert completed("run ChaplyginSleighM", 2) == ["ChaplyginSleighMomentumFrame"]
     assert "--store" in completed("sweep --st", 2)
+    assert completed("compare RollingDisk --schemes CortesM", 4) == ["CortesMartinez"]
+    assert completed("figures he_5", 2) == ["he_5a", "he_5b"]
+    assert completed("bench traj", 2) == ["trajectory"]
+    assert completed("completion z", 2) == ["zsh"]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my skate.py").touch()
+    ask = script + '\nCOMP_WORDS=(discrete-hamel {}); COMP_CWORD={}; _discrete_hamel; echo "${{#COMPREPLY[@]}}"'
+    assert completed("run my", 2) == ["1"]  # a name with a space is one name
     assert completion.script({}).count("complete ") == 1

@@ -213,6 +213,8 @@ def test_refusals(pendulum, sleigh):
         plots.path(pendulum)
     with pytest.raises(ValueError, match="no coordinate 'z'"):
         plots.path(sleigh, along=("x", "z"))
+    with pytest.raises(dh.InputTypeError, match=r"not 'run.png', and returns a figure; .* dh.plots.save"):
+        sleigh.plot("run.png")
     with pytest.raises(ValueError, match="one node only"):
         plots.overview(dh.simulate(sleigh.system, q=[0, 0, 0], xi=[1, 0], h=0.1, steps=0))
 

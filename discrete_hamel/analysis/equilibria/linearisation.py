@@ -39,9 +39,7 @@ class Linearisation(NamedTuple):
 
     matrix: np.ndarray
     h: float | None = None
-    noise: np.ndarray | float = (
-        0.0  # what round-off, or a point that is not quite steady, may have changed of each entry
-    )
+    noise: np.ndarray | float = 0.0  # what round-off, or a point not quite steady, may have changed of an entry
 
     def eigenvalues(self) -> np.ndarray:
         """All of them: rates, or multipliers of the map."""

@@ -35,7 +35,7 @@ class Preservation(NamedTuple):
     slope: float | None  # the power of h with which that falls; None where it is round-off
     seen_at: float | None  # the step with which it is seen to be lost; None where it is kept
     dimensions: tuple[int, int | None]  # of the family, continuous and discrete; None where it is lost
-    stability: tuple[Stability, Stability | None]
+    stability: tuple[Stability, Stability | None]  # of the motion, and of the map; None where it is lost
 
     @property
     def kept(self) -> bool:

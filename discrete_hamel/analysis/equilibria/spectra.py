@@ -47,8 +47,8 @@ class Half(NamedTuple):
 class Spectrum(NamedTuple):
     """Eigenvalues modulo the symmetry, of (H) and, where a scheme was given, of its map; prints side by side."""
 
-    continuous: Half
-    discrete: Half | None = None
+    continuous: Half  # of (H)
+    discrete: Half | None = None  # of the scheme's map
 
     @property
     def rates(self) -> np.ndarray:

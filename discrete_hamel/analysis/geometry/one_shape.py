@@ -40,7 +40,7 @@ class Shift(NamedTuple):
 class Reduced(Pytree):
     """The system with one degree of freedom that is left when all hidden momenta have given values; see `reduced`."""
 
-    constants: HiddenMomenta
+    constants: HiddenMomenta  # the momenta that are kept
     values: Array
 
     def __repr__(self) -> str:

@@ -56,9 +56,9 @@ class WithoutBracket(Wrapper):
 class WrongWay(NamedTuple):
     """xidot of D at a point: as it is, and by each wrong way; `verdict` is about equations held against them."""
 
-    right: np.ndarray
-    constrained_first: np.ndarray
-    without_bracket: np.ndarray
+    right: np.ndarray  # vary, then constrain
+    constrained_first: np.ndarray  # with the constraint put into l before it is varied
+    without_bracket: np.ndarray  # with the term of the structure left out
     verdict: str
 
     def __repr__(self) -> str:

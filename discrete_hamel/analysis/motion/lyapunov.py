@@ -20,8 +20,8 @@ from discrete_hamel.schemes.scheme import Scheme
 class LyapunovExponents(NamedTuple):
     """Exponents per unit time, from the largest, and how their running means settled, (blocks, count)."""
 
-    values: np.ndarray
-    history: np.ndarray
+    values: np.ndarray  # (count)
+    history: np.ndarray  # (blocks, count)
     t: np.ndarray
 
     def __repr__(self) -> str:

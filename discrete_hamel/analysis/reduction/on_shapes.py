@@ -23,7 +23,7 @@ TRANSPORTED = 1e-7  # how far p(r) may be off (4.10), relative to its terms
 class ShapeSystem(System):
     """See `on_shapes`."""
 
-    reduced: ReducedSystem
+    reduced: ReducedSystem  # whose shapes r it moves on
     law: Callable = static()  # p(r)
     params: PyTree
 

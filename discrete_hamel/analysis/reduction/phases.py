@@ -34,8 +34,8 @@ AT_START = 1e-6  # of a step: a crossing so soon after the start is the start
 class RelativePeriodicOrbit(NamedTuple):
     """A motion of D/G with a period, q(t + period) = h q(t); see `relative_periodic_orbit`."""
 
-    reduced: ReducedSystem
-    r: np.ndarray
+    reduced: ReducedSystem  # in which it is closed
+    r: np.ndarray  # shapes at its start
     xi: np.ndarray
     period: float
     shift: np.ndarray  # h on (q, 1), for the motion that starts at sigma(r); of g sigma(r) it is g h g^-1

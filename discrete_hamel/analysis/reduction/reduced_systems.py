@@ -29,7 +29,7 @@ class ReducedSystem(System):
     system: System
     section: Callable = static()  # sigma(r), a point of Q over r
     own_basis: Callable | None = static()  # e(r), k x k, or None
-    names: tuple = static()
+    names: tuple = static()  # of the shapes r
     idle: bool  # whether one field of the whole frame, along U, moves nothing, as one that lifts off a plane
     actions: Array  # E_A on (q, 1), (k, N+1, N+1)
     algebra: Array  # C[c, a, b] of their commutators

@@ -34,7 +34,7 @@ class Flatness(NamedTuple):
     horizontal: np.ndarray
     scale: float  # of the terms that have to cancel
     curvature: np.ndarray = np.zeros(0)
-    curvature_scale: float = 1.0
+    curvature_scale: float = 1.0  # of the terms that have to cancel in `curvature`
 
     @property
     def residual(self) -> float:

@@ -1,11 +1,12 @@
 """One thing along a trajectory, drawn into given axes: its path, or what it is over time; and all at a glance."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discrete_hamel._support.arrays import ArrayLike
-from discrete_hamel._support.errors import InputError
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel.drawing.plots.look import CYCLE, MANY, axes, legend, pyplot, style
 from discrete_hamel.drawing.plots.quantities import plane_coordinates, title_of, unit_of
 from discrete_hamel.runs.trajectory import Trajectory
@@ -13,8 +14,6 @@ from discrete_hamel.runs.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def path(trajectory: Trajectory, *, along: tuple[str, str] | None = None, ax: "Axes | None" = None) -> "Axes":
@@ -145,3 +144,13 @@ def _title(trajectory: Trajectory) -> str:
     if trajectory.scheme is None:
         return f"{name}: reference"
     return f"{name}: {type(trajectory.scheme).__name__}, h = {float(trajectory.h):g}, {len(trajectory) - 1} intervals"
+
+
+def drawing(draw: Callable | None) -> Callable:
+    """The function that draws: the overview where none is given."""
+    if draw is not None and not callable(draw):
+        raise InputTypeError(
+            f"plot takes a function of dh.plots, not {draw!r}, and returns a figure; a file is written by "
+            'dh.plots.save(traj.plot(), "run.png").'
+        )
+    return draw or overview

@@ -27,7 +27,7 @@ class Group:
     (SE(3), 12, 6)
     """
 
-    name: str
+    name: str  # which it prints as
     rows: tuple[tuple[tuple[float, ...], ...], ...]  # the basis; as tuples, so that equal groups share a compilation
     relations: Callable[[Array], Array] | None = None  # of a matrix, zero on the group: g^T g - 1, det g - 1
 

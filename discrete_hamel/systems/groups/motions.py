@@ -108,12 +108,12 @@ def _same(one: ArrayLike, other: np.ndarray) -> bool:
 class OnGroup(System):
     """See `system` and `advected`."""
 
-    group: Group = static()
-    side: str
+    group: Group = static()  # that moves
+    side: str  # "left", with Omega in the axes of the body, or "right", in those of space
     vectors: int  # of a homogeneous space; 0: the group itself
     law: Callable | None = static()  # l(g, Omega)
     reduced: EulerPoincare | EulerPoincareSuslov | None  # or the kinetic energy of this, which depends on Omega alone
-    constraint: Array | None
+    constraint: Array | None  # rows a with a . Omega = 0
     params: PyTree
 
     @property

@@ -84,7 +84,7 @@ class Retraction:
     """
 
     increment: Callable[[Array], Array]
-    name: str = ""
+    name: str = ""  # which it prints as
 
     def __repr__(self) -> str:
         return self.name or getattr(self.increment, "__name__", "a retraction")

@@ -146,8 +146,8 @@ class Blade(Contact):
 class Pin(Contact):
     """A loop closed: the point `at` of one body is the point `there` of another, as by a ball joint."""
 
-    on: str
-    to: str
+    on: str  # name of a body
+    to: str  # name of another
     at: ArrayLike = (0.0, 0.0, 0.0)  # m, in the axes of `on`
     there: ArrayLike = (0.0, 0.0, 0.0)  # m, in the axes of `to`
 
@@ -174,8 +174,8 @@ class Gear(Contact):
     those of the bodies named, each with one axis. Rows that do not change are kept to round-off.
     """
 
-    on: str
-    to: str
+    on: str  # name of a body
+    to: str  # name of another
     ratio: Scalar = 1.0
     shift: Scalar = 0.0  # rad or m
 

@@ -78,7 +78,7 @@ class Cylinder(Solid):
 
     radius: Scalar = 1.0  # m
     length: Scalar = 0.0  # m, along the axis; a disk has none, and needs its mass
-    axis: str = "z"
+    axis: str = "z"  # of the body's own: x, y or z
     mass: Scalar | None = None  # kg
     density: Scalar | None = None  # kg/m^3
 
@@ -134,7 +134,7 @@ class Rod(Solid):
     """A thin rod about its middle, along an axis: it needs its mass."""
 
     length: Scalar = 1.0  # m
-    axis: str = "z"
+    axis: str = "z"  # of the body's own: x, y or z
     mass: Scalar | None = None  # kg
     density: Scalar | None = None  # kg/m^3
 

@@ -50,17 +50,15 @@ class Mechanism(System):
     ground, for contacts and films, take rounds that halve the levels (`rounds`).
     """
 
-    names: tuple[str, ...] = static()
+    names: tuple[str, ...] = static()  # of the bodies
     parents: tuple[int, ...] = static()  # -1 for the ground
     joints: tuple[type[Joint], ...] = static()  # classes
     letters: tuple[str | None, ...] = static()  # of the joints' axes; None where the axis is a vector
-    turned: tuple[bool, ...] = static()
+    turned: tuple[bool, ...] = static()  # whether a body's axes at rest are not those of its parent
     weighty: tuple[int, ...] = static()  # bodies with mass
     extended: tuple[int, ...] = static()  # bodies with moments of inertia
     loaded: tuple[int, ...] = static()  # joints with springs, dampers, rotors or motors
-    laws: tuple[tuple[int, Callable], ...] = (
-        static()
-    )  # (body, function of coordinate and rate): motors that are not constant
+    laws: tuple[tuple[int, Callable], ...] = static()  # (body, torque of coordinate and rate), where not constant
     lossy: bool = False  # whether there is a damper or a motor
     mass: Array = each(1.0)  # kg, (bodies)
     inertia: Array = each(1.0)  # kg m^2, about the mass centre in the body's axes, (bodies, 3, 3)
