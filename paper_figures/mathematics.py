@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 FUNCTIONS = {"sqrt", "sin", "cos", "tan", "cot", "tanh", "cosh", "sinh", "log", "exp", "arctan", "cay", "det"}
+INDICES = frozenset("abcijkqstv")  # no word that is an index is made of these alone
 UNITS = "kg|cm|mm|mJ|ms|ns|rad|deg|Hz|m|s|g|J|N"
 SIGNS = {"+-": "±", "->": "→", "<=": "≤", ">=": "≥", "!=": "≠", "*": "·", "-": "−"}
 ARTICLES = {"a", "A", "I"}
@@ -201,7 +202,7 @@ def _row(tokens: Sequence[Token]) -> str:
         if token.text == "^":
             index = NAME.match(tokens[at + 1].text) if tokens[at + 1].kind == "name" else None
             if index and index[4]:  # c^k_ij
-                parts[-1] = f"<msubsup>{parts[-1]}<mi>{index[4]}</mi>{_letter(index[1] + index[2])}</msubsup>"
+                parts[-1] = f"<msubsup>{parts[-1]}{_word(index[4])}{_letter(index[1] + index[2])}</msubsup>"
                 at += 2
                 continue
             power, at = _piece(tokens, at + 1)
@@ -271,13 +272,20 @@ def _letter(text: str) -> str:
     if rate(stem):
         letter = "<mover><mi>{}</mi><mo>{}</mo></mover>".format(*rate(stem))
     index = digits or braced or plain or ""
-    below = _row(_tokens(index)) if braced else f"<mi>{greek(index) or index}</mi>" if plain else f"<mn>{index}</mn>"
+    below = _row(_tokens(index)) if braced else _word(index) if plain else f"<mn>{index}</mn>"
     above = f"<mo>{'′' * len(primes)}</mo>"
     if index and primes:
         return f"<msubsup>{letter}{below}{above}</msubsup>"
     if index:
         return f"<msub>{letter}{below}</msub>"
     return f"<msup>{letter}{above}</msup>" if primes else letter
+
+
+def _word(index: str) -> str:
+    """An index: a letter, a word (MathML draws it upright), or several letters side by side, as in c_ij and L_vv."""
+    if len(index) > 1 and set(index) <= INDICES:
+        return f"<mrow>{''.join(f'<mi>{letter}</mi>' for letter in index)}</mrow>"
+    return f"<mi>{greek(index) or index}</mi>"
 
 
 def _letters(stem: str) -> list[str]:

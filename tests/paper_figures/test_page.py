@@ -43,7 +43,9 @@ def test_powers_roots_and_indices_are_markup():
     assert "<msup><mi>h</mi><mn>2</mn></msup>" in typeset("of h^2")
     assert "<msqrt>" in typeset("sqrt(1 + J/(m a^2))")
     assert "<msub><mi>γ</mi><mi>k</mi></msub>" in typeset("at gamma_k")
-    assert "<msubsup><mi>c</mi><mi>ij</mi><mi>k</mi></msubsup>" in typeset("c^k_ij xi^i")
+    assert "<msubsup><mi>c</mi><mrow><mi>i</mi><mi>j</mi></mrow><mi>k</mi></msubsup>" in typeset("c^k_ij xi^i")
+    assert "<msub><mi>L</mi><mrow><mi>v</mi><mi>v</mi></mrow></msub>" in typeset("L_vv a")
+    assert "<msub><mi>q</mi><mi>mid</mi></msub>" in typeset("at q_mid")  # a word, which is drawn upright
     assert "<msubsup><mi>p</mi><mn>1</mn><mo>′</mo></msubsup>" in typeset("p1' = 0")
     assert "<mover><mi>ξ</mi><mo>˙</mo></mover>" in typeset("(qdot, xidot)")  # accent="true" would draw it into q
     assert "{" not in typeset("G^{-1} A^T")
