@@ -48,6 +48,8 @@ QUERIES = {  # what somebody types, and a page that has to be among the first te
     "slow": "when_it_is_slow",
     "NewtonFailed": "errors",
     "new scheme": "add_a_scheme",
+    "self-stable bicycle": "WhippleBicycle",
+    "coulomb friction": "forces",
 }
 # Contrast of text with what is behind it, by WCAG 2.2: each text node's colour against the first opaque ground.
 CONTRAST = """() => {
