@@ -161,6 +161,8 @@ def test_every_system_has_a_page_with_its_parameters(pages):
         page = pages[f"catalogue/{name}.md"]
         assert all(field in page for field in inspect.signature(kind).parameters)
         assert f"discrete-hamel run {name}" in page
+        assert ("--animate" in page) == bool(motions.kept(name)), name  # a command that would be refused
+        assert f"films/{name}.svg" in page, name
         place = next(m for m in (dh.systems.garage, dh.systems) if getattr(m, name, None))
         called = f"system = dh.{place.__name__.partition('.')[2]}.{name}()" in page
         assert called or any(p.default is p.empty for p in inspect.signature(kind).parameters.values()), name

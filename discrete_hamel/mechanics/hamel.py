@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Float, Momenta, N, Quasivelocities, Velocities, k, m, m_or_n, n
-from discrete_hamel._support.errors import InputError
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.newton import root
@@ -28,6 +28,8 @@ def _or(gibbs_appell_form: Callable) -> Callable[[F], F]:
     def decorate(formula: F) -> F:
         @wraps(formula)
         def dispatch(system: System, *arguments: Any, **named: Any) -> Any:
+            if isinstance(system, type):
+                raise InputTypeError(f"give an instance, {system.__name__}(...), not the class.")
             if not system.frameless:
                 return formula(system, *arguments, **named) if named else call(formula, None, system, *arguments)
             named = {name: jnp.asarray(a, float) for name, a in named.items()}

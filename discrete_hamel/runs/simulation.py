@@ -75,10 +75,8 @@ def simulate(
     if not isinstance(on_failure, str) or on_failure not in ("raise", "mark"):
         raise InputError(f"on_failure is {on_failure!r}; it is 'raise' or 'mark'.")
     if not isinstance(system, System) or not isinstance(scheme, Scheme):
-        raise InputTypeError(
-            f"simulate takes a System and a Scheme (an instance: DiscreteHamel(), not the class); "
-            f"got {system!r} and {scheme!r}."
-        )
+        wanted = "simulate takes a System and a Scheme (an instance: DiscreteHamel(), not the class)"
+        raise InputTypeError(f"{wanted}; got {system!r} and {scheme!r}.")
     scheme = scheme.fitted(system)
     density = h if callable(h) else None
     if density is not None:

@@ -11,7 +11,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
-from discrete_hamel._support.errors import InputError
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.inputs import combination, explained, floats, name_of, short
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 from discrete_hamel.compiler.reading.numbers import kind_of, number, on_device, with_arrays
@@ -44,6 +44,8 @@ def canonical(tree: Any) -> Any:
         try:
             array = value if isinstance(value, Array) else jnp.asarray(value)
         except (TypeError, ValueError, OverflowError):
+            if isinstance(tree, type):
+                raise InputTypeError(f"give an instance, {tree.__name__}(...), not the class.") from None
             where = f"the parameter {jax.tree_util.keystr(path).lstrip('.')} of {type(tree).__name__}"
             raise InputError(f"{where} must be a number, or an array of numbers; got {short(value)}.") from None
         is_number = isinstance(value, int | float) or jnp.issubdtype(array.dtype, jnp.floating)
@@ -57,9 +59,7 @@ def vector(name: str, value: object) -> Array:
     """A finite one-dimensional float array, or a sentence; of NumPy's where JAX does not trace it."""
     array = floats(name, value)
     if array.ndim != 1:
-        raise InputError(
-            f"{name} must be one-dimensional, got shape {array.shape}; for many initial conditions use jax.vmap."
-        )
+        raise InputError(f"{name} must be one-dimensional, got shape {array.shape}; for many starts use jax.vmap.")
     if isinstance(array, np.ndarray) and not np.isfinite(array).all():
         bad = np.flatnonzero(~np.isfinite(array))[0]
         raise InputError(f"{name}[{bad}] is {float(array[bad])}; initial data must be finite.")

@@ -13,7 +13,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from discrete_hamel._support.arrays import Coordinates
-from discrete_hamel._support.errors import InputError
+from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel.mechanics.manifold import nearest, off_manifold
 from discrete_hamel.mechanics.singular_states import refuse_singular
 from discrete_hamel.mechanics.system import System
@@ -158,6 +158,8 @@ def states(
 
 def where(system: System, q: Coordinates | None = None) -> Coordinates:
     """q, or where the system's sample starts."""
+    if isinstance(system, type):
+        raise InputTypeError(f"this takes a System (an instance: {system.__name__}(), not the class).")
     if q is not None:
         return q
     sample = getattr(system, "sample", None)

@@ -28,7 +28,7 @@ def page(name: str, kind: type[dh.System], folder: Path) -> str:
         system: dh.System | None = kind()
     except TypeError:
         system = None
-    parts = [_film(name, folder), f'<div class="about">{page_of(inspect.getdoc(kind) or "", {})}</div>']
+    parts = [_picture(name, system, folder), f'<div class="about">{page_of(inspect.getdoc(kind) or "", {})}</div>']
     if system is not None:
         parts += [_quantities(system), _invariants(system), _symmetries(system)]
     parts += [_parameters(kind, system), _sample(system)]
@@ -44,17 +44,29 @@ def program(name: str, kind: type[dh.System]) -> str:
     return f"```python\n{lines}traj = dh.simulate(system, **system.sample(), steps=1000)\n```\n\n"
 
 
+def command(name: str) -> str:
+    """The same from a shell, with a film where there is something to be seen."""
+    film = " --animate run.gif" if motions.kept(name) else ""
+    return f"```console\ndiscrete-hamel run {name} --plot run.png{film}\n```\n"
+
+
 def words(name: str) -> str:
     """What its picture shows, for who does not see it."""
-    return f"{name}: the body at the end of its sample motion, with the traces that lead there"
+    if motions.kept(name):
+        return f"{name}: the body at the end of its sample motion, with the traces that lead there"
+    return f"{name}: the velocities of its sample motion, over time"
 
 
-def _film(name: str, folder: Path) -> str:
-    motion = motions.kept(name)
-    if motion is None:
-        return "<p>It has no place in space to be drawn at: it is reduced, or moves in its velocities alone.</p>"
-    films.write(folder, name, [films.film(motion)], words(name))
-    return films.figure(name, "../../", words(name))
+def _picture(name: str, system: dh.System | None, folder: Path) -> str:
+    if motion := motions.kept(name):
+        films.write(folder, name, [films.film(motion)], words(name))
+        return films.figure(name, "../../", words(name))
+    if system is None:
+        return ""
+    axes = dh.plots.velocities(dh.simulate(system, **system.sample(), steps=400))
+    dh.plots.save(axes.figure, folder / f"{name}.svg")
+    about = "It has no place in space to be drawn at, so no film: it is reduced, or moves in its velocities alone."
+    return f'<figure><img src="../../films/{name}.svg" alt="{words(name)}"></figure><p>{about}</p>'
 
 
 def _quantities(system: dh.System) -> str:
@@ -111,5 +123,5 @@ def _sample(system: dh.System | None) -> str:
 def card(name: str, kind: type[dh.System]) -> str:
     """The system on the catalogue's first page."""
     first = prose((inspect.getdoc(kind) or "").partition("\n")[0], {})
-    picture = f'<img src="../../films/{name}.svg" alt="" loading="lazy">' if motions.kept(name) else ""
+    picture = f'<img src="../../films/{name}.svg" alt="" loading="lazy">'
     return f'<a class="card" href="{name}.html">{picture}<strong>{name}</strong><span>{first}</span></a>'

@@ -88,8 +88,7 @@ def catalogue() -> None:
     """A page a system."""
     kinds = known_systems()
     for name, kind in kinds.items():
-        command = f"discrete-hamel run {name} --plot run.png --animate run.gif"
-        blocks = f"{systems.program(name, kind)}```console\n{command}\n```\n"
+        blocks = systems.program(name, kind) + systems.command(name)
         _write(f"catalogue/{name}", name, raw(systems.page(name, kind, OUT / FILMS)), blocks)
     cards = raw(f'<div class="cards">{"".join(systems.card(name, kind) for name, kind in kinds.items())}</div>')
     _index("catalogue", "Catalogue", f"{len(kinds)} systems, each with a sample motion.\n\n{cards}", list(kinds))

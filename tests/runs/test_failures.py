@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -129,6 +130,12 @@ def test_a_class_for_an_instance_is_refused():
         go(scheme=dh.DiscreteHamel)
     with pytest.raises(TypeError, match="takes a System"):
         go(system="sleigh")
+
+
+@pytest.mark.parametrize("ask", [dh.energy, dh.momentum, dh.spectrum, dh.linearise, partial(dh.reference, t=1.0)])
+def test_a_class_for_an_instance_is_refused_by_other_functions_too(ask):
+    with pytest.raises(dh.InputTypeError, match=r"give an instance, ChaplyginSleigh\(...\), not the class"):
+        ask(dh.systems.ChaplyginSleigh, [0.0, 0, 0], [0.0, 1.0])
 
 
 def test_constraints_at_a_traced_point_are_refused():

@@ -242,3 +242,8 @@ def test_an_invariant_is_one_number_of_q_and_xi():
         wrong = type("Malformed", (Skate,), {"invariants": lambda self, declared=declared: declared})
         with pytest.raises(ValueError, match=said):
             check_system(wrong(), [0.0, 0.0, 0.0])
+
+
+def test_a_class_for_an_instance_is_refused():
+    with pytest.raises(dh.InputTypeError, match=r"an instance: ChaplyginSleigh\(\), not the class"):
+        dh.testing.check_system(dh.systems.ChaplyginSleigh)

@@ -44,7 +44,7 @@ class WhippleBicycle(Vehicle):
 
     three equations for yaw', pitch' and front'. Parameters are those of the benchmark of Meijaard, Papadopoulos, Ruina
     and Schwab (2007), where z points down; here it points up. Its speeds of weave and capsize, 4.292 and 6.024 m/s,
-    bound those at which it is stable by itself, self-stable. Energy is bounded. The height of the front wheel is kept as a
+    bound those of self-stable riding. Energy is bounded. The height of the front wheel is kept as a
     velocity, to O(h^2).
     """
 
