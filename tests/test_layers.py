@@ -56,7 +56,7 @@ def home(name: str) -> tuple[str, str]:
 # picture draws itself, so that `trajectory.plot()` is found where the trajectory is; matplotlib is loaded only then.
 # And the version, which stores record, stands in the package's own file.
 LATER = {
-    "runs/trajectory.py": {"discrete_hamel.drawing.plots", "discrete_hamel.drawing.films"},
+    "runs/trajectory.py": {"discrete_hamel.drawing.plots.curves", "discrete_hamel.drawing.films"},
     "analysis/motion/audit.py": {"discrete_hamel.drawing.plots.look"},
     "analysis/motion/comparison.py": {"discrete_hamel.drawing.plots.look"},
     "analysis/geometry/one_shape.py": {"discrete_hamel.drawing.plots.look"},

@@ -57,7 +57,7 @@ def execute(options: argparse.Namespace) -> int:
     return 0 if report.run_all(names, options.rounds, options.quick, options.out) else 1
 
 
-def known() -> tuple[str, ...]:
+def benchmark_names() -> tuple[str, ...]:
     """Names of all benchmarks; none where they are not installed."""
     try:
         return tuple(_report((HERE, Path.cwd(), INSTALLED)).BENCHMARKS)

@@ -51,6 +51,6 @@ def script(commands: "dict[str, argparse.ArgumentParser]") -> str:
 def _words(name: str, parser: argparse.ArgumentParser) -> list[str]:
     """Options, and the names that a command takes."""
     options = sorted(word for word in parser._option_string_actions if word.startswith("--"))
-    taken = {"completion": SHELLS, "figures": figures.known(), "bench": bench.known()}.get(name, ())
+    taken = {"completion": SHELLS, "figures": figures.figure_names(), "bench": bench.benchmark_names()}.get(name, ())
     systems = catalogue() if name in NAMED else ()
     return [*options, *taken, *systems, *(schemes() if {"--scheme", "--schemes"} & {*options} else ())]

@@ -49,7 +49,7 @@ def execute(options: argparse.Namespace) -> int:
     return 0 if whole else 1
 
 
-def known() -> tuple[str, ...]:
+def figure_names() -> tuple[str, ...]:
     """Names of all figures; none where they are not installed."""
     try:
         return _package().FIGURES

@@ -156,7 +156,7 @@ class HolonomicHamel(Scheme):
     changes = ("q",)
     reference = "Marsden and West, Discrete mechanics and variational integrators (2001), 3.4; [HE] 5.3"
 
-    check = FollowingHamel.check  # the same parameter
+    __repr__, check = FollowingHamel.__repr__, FollowingHamel.check  # the same parameter
     start = FollowingHamel.start
     missed_momentum = FollowingHamel.missed_momentum
 

@@ -60,7 +60,7 @@ class FollowingHamel(Scheme):
     reference = "this library; the principle: Zenkov, On Hamel's equations (2016), section 5"
 
     def __repr__(self) -> str:
-        return f"FollowingHamel(tau={self.tau})"
+        return f"{type(self).__name__}(tau={self.tau})"
 
     def check(self, system: System, q: Array) -> None:
         if not 0 <= float(self.tau) <= 1:

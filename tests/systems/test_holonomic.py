@@ -307,3 +307,9 @@ def test_a_run_goes_round_past_the_point_where_its_fields_turn_about():
     angle = dh.from_velocities(lambda q, v: 0.5 * v @ v - 9.8 * jnp.sin(q[0]), lambda q: jnp.eye(1), 1)
     exact = dh.reference(angle, [0.0], [0.5], t=run.t[[0, 500]])
     assert abs(np.exp(1j * exact.q[-1, 0]) - complex(*run.q[500])) < 2e-3
+
+
+def test_its_scheme_is_shown_as_it_would_be_written():
+    q = hanging(jnp.array([0.3, 0.5]))
+    run = dh.simulate(dh.from_holonomic(bobs, rods), q, v=np.zeros(4), h=0.01, steps=1)
+    assert repr(run.scheme) == "HolonomicHamel(tau=0.5)"
