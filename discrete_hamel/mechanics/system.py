@@ -32,6 +32,7 @@ class Invariant:
         return self.function(q, xi)
 
 
+_fields = Cache(most=500)  # how many vector fields, by the structure and the shapes of a system and q
 # What a subclass may have of its own without touching the motion: it describes, checks or draws.
 DESCRIPTION = frozenset(
     ("coordinates", "velocities", "units", "invariants", "symmetries", "check", "check_start", "sample", "shapes")
@@ -89,7 +90,6 @@ class System(Pytree):
     (11, 3)
     """
 
-    _fields: ClassVar = Cache(most=500)  # how many, by the structure and the shapes of a system and q
     rank: ClassVar[Any]  # an int, as class attribute or, where it varies, as static field
     coordinates: ClassVar[tuple[str, ...]] = ()  # names of q, for messages, plots and tables
     velocities: ClassVar[tuple[str, ...]] = ()  # names of xi
@@ -157,7 +157,7 @@ class System(Pytree):
     def slip(self, q: Array) -> Array:
         """b(q) of the affine constraint xi^U = b(q), n - m components."""
         kind = jax.tree.structure(self), *map(jnp.shape, jax.tree.leaves((self, q)))
-        return jnp.zeros(self._fields.fetch(kind, lambda: jax.eval_shape(self.frame, q).shape[1]) - self.rank)
+        return jnp.zeros(_fields.fetch(kind, lambda: jax.eval_shape(self.frame, q).shape[1]) - self.rank)
 
     def force(self, q: Array, xi: Array) -> Array:
         """Non-conservative force, as the n-covector of its components along u_1..u_n."""
