@@ -37,13 +37,13 @@ def refuse_singular(system: System, q: Array, z: Array) -> None:
 
 def lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     """The change of z that moves no velocity, if there is one; columns are scaled, so units do not matter."""
-    gram = psi_z.T @ psi_z
-    if np.linalg.det(gram) > 1e-6 * gram.diagonal().prod():  # of unit columns: least singular value^2 > 1e-6 / (e m)
-        return None
     scale = np.linalg.norm(psi_z, axis=0)
     if np.any(scale == 0):
         return (scale == 0).astype(float)
-    _, sizes, right = np.linalg.svd(psi_z / scale)
+    unit = psi_z / scale
+    if np.linalg.det(unit.T @ unit) > 1e-6:  # least singular value^2 > 1e-6 / (e m)
+        return None
+    _, sizes, right = np.linalg.svd(unit)
     full = psi_z.shape[1] <= psi_z.shape[0] and sizes[-1] > SINGULAR * sizes[0]
     return None if full else right[-1] / scale
 

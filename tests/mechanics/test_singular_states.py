@@ -118,3 +118,10 @@ def test_columns_are_independent_whatever_finds_it(columns, more, least, seed):
     assert (lost is None) == (scaled[-1] > SINGULAR * scaled[0])
     if lost is not None:
         assert np.linalg.norm(matrix @ lost) < 1e-11 * np.linalg.norm(np.abs(matrix) @ np.abs(lost))
+
+
+def test_fields_of_any_size_are_asked():
+    """Their squares, and products of these, overflow long before they do; a warning is an error here."""
+    assert lost_direction(1e100 * np.eye(40)) is None
+    assert lost_direction(1e-100 * np.eye(40)) is None
+    assert lost_direction(1e12 * np.ones((40, 2))) is not None
