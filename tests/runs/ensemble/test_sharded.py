@@ -20,7 +20,7 @@ pytest.importorskip("xarray")
 @pytest.fixture(scope="module")
 def on_four_devices():
     """What devices.py prints, in a process that has four."""
-    flags = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
+    flags = os.environ | {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"}
     script = Path(__file__).with_name("devices.py")
     ended = subprocess.run([sys.executable, script], env=flags, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stderr
