@@ -22,7 +22,7 @@ from discrete_hamel.schemes.scheme import Scheme, State
 def bracket(system: System, q: Array, xi: Array, eta: Array) -> Array:
     """Returns [xi, eta]^k = c^k_ij xi^i eta^j, n components.   [HE] 2.3, (5.8)
 
-    >>> import discrete_hamel as dh
+    >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh()
     >>> dh.bracket(sleigh, jnp.zeros(3), jnp.array([1.0, 0, 0]), jnp.array([0, 1.0, 0])).tolist()
     [0.0, 0.0, 1.0]

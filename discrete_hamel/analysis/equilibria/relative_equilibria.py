@@ -120,6 +120,7 @@ def family(
     It is a name (of a coordinate, velocity or invariant, or of a parameter of the system), or a function of (q, xi).
     Each is sought from the one before, in which `hold` keeps the values it had at the first.
 
+    >>> from discrete_hamel import family
     >>> import discrete_hamel as dh
     >>> disk = dh.systems.RollingDisk()
     >>> leaning = family(disk, [0.1, 0, 0, 0, 0], [0.0, -0.3, 3.0], "theta", [0.1, 0.2, 0.3], hold=["psi'"])

@@ -62,6 +62,7 @@ def bundles(system: System, q: Coordinates, *, symmetries: Symmetries = None) ->
 
     `symmetries` are those that the system declares, or by name what `generator` takes, or cyclic coordinates.
 
+    >>> from discrete_hamel.analysis import bundles
     >>> import discrete_hamel as dh
     >>> bundles(dh.systems.RollingDisk(), [0.3, 0, 0, 0, 0])
     Bundles: dim D = 3, dim V = 4, dim S = 2, dim H = 1, dim N = 2, dim R = 0; D + V is everything; the mixed case
@@ -185,6 +186,7 @@ def nonholonomic_connection(system: System, q: Coordinates, *, symmetries: Symme
     """Returns the connection that splits D = S + H orthogonally, its curvature and the constrained locked inertia.
     [QS] 4
 
+    >>> from discrete_hamel.analysis import nonholonomic_connection
     >>> import discrete_hamel as dh
     >>> found = nonholonomic_connection(dh.systems.RollingDisk(), [0.3, 0, 0, 0, 0])
     >>> found.locked_inertia.shape, float(abs(found.vertical @ found.horizontal).max()) < 1e-12

@@ -90,10 +90,10 @@ def wrong_way(
     >>> import discrete_hamel as dh
     >>> sleigh = dh.systems.ChaplyginSleigh()
     >>> turned = dh.systems.ChaplyginSleighMomentumFrame()
-    >>> wrong = dh.vector_field(ConstrainedFirst(turned), [0.3, 0, 0], [1.5, 0.3])[1][:2]
-    >>> print(wrong_way(turned, [0.3, 0, 0], [1.5, 0.3], equations=wrong).verdict)
+    >>> wrong = dh.vector_field(dh.analysis.ConstrainedFirst(turned), [0.3, 0, 0], [1.5, 0.3])[1][:2]
+    >>> print(dh.analysis.wrong_way(turned, [0.3, 0, 0], [1.5, 0.3], equations=wrong).verdict)
     these equations are those of constraining before varying: vary first, then impose xi^U = b
-    >>> print(wrong_way(sleigh, [0, 0, 0], [0.0, 2.0]).verdict)
+    >>> print(dh.analysis.wrong_way(sleigh, [0, 0, 0], [0.0, 2.0]).verdict)
     here both wrong ways agree with the right one, so this point does not tell them apart
     """
     system, q, xi = checks.initial_data(system, q, xi, None)

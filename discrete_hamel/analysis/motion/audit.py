@@ -146,6 +146,7 @@ def wandering(values: ArrayLike) -> float:
 
     From the root mean square of increments over lags 1, 2, 4, ... up to a quarter of the series.
 
+    >>> from discrete_hamel.analysis import wandering
     >>> import numpy as np
     >>> walk = np.cumsum(np.random.default_rng(0).normal(size=20_000))
     >>> round(wandering(walk), 1), round(wandering(np.arange(1000.0)), 1)

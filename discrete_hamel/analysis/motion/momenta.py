@@ -27,6 +27,7 @@ Field = Callable[[Array], Array]  # q -> a(q), n components in the frame, zero a
 def horizontal(system: System, symmetry: Symmetry) -> Field:
     """Returns the frame components of a symmetry that lies in D; what it has along U is refused where it is used.
 
+    >>> from discrete_hamel.analysis import horizontal, nonholonomic_momentum
     >>> import discrete_hamel as dh
     >>> disk = dh.systems.RollingDisk()
     >>> turn = horizontal(disk, disk.symmetries()["rotation about the vertical"])
@@ -72,6 +73,7 @@ def _in_d(field: Field, system: System, q: Coordinates, xi: Quasivelocities) -> 
 def nonholonomic_momentum(system: System, field: Field, q: Coordinates, xi: Quasivelocities) -> float:
     """Returns J = <mu, a(q)>, a(q) the frame components of a field in D.   [QS] 4; [MD] 5
 
+    >>> from discrete_hamel.analysis import nonholonomic_momentum
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> disk = dh.systems.RollingDisk()
     >>> nonholonomic_momentum(disk, lambda q: jnp.eye(5)[2], [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0])     # (B + m R^2)(..)
@@ -84,6 +86,7 @@ def momentum_equation(system: System, field: Field, q: Coordinates, xi: Quasivel
     """Returns dJ/dt = <dl/dq, Psi a> + <mu, a' + [xi, a]> + <f, a>, which needs no reaction as the field a is in D.
     [QS] (4.7)
 
+    >>> from discrete_hamel.analysis import momentum_equation
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> disk = dh.systems.RollingDisk()                           # p2' = -m R^2 cos(theta) phi' theta'    [QS] 6.5
     >>> momentum_equation(disk, lambda q: jnp.eye(5)[2], [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0])
@@ -110,6 +113,7 @@ def momentum_residual(trajectory: Trajectory, field: Field) -> np.ndarray:
     (J_{k+1} - J_k)/h - <mu, (a_{k+1} - a_k)/h> - <F, tau a_{k+1} + (1-tau) a_k>, mu and F at (q_{k+tau}, xi_{k,k+1}):
     zero to round-off for DiscreteHamel, whatever the field a is, by (D2); of the scheme's order for others.
 
+    >>> from discrete_hamel.analysis import momentum_residual
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> run = dh.simulate(dh.systems.RollingDisk(), [0.3, 0, 0, 0, 0], [0.1, 0.6, 3.0], h=0.01, steps=50)
     >>> bool(abs(momentum_residual(run, lambda q: jnp.eye(5)[1] * jnp.cos(q[0]))).max() < 1e-10)
@@ -211,6 +215,7 @@ def noether(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocit
     force. The symmetry is given as `generator` takes it. Asked at q and nearby; for a constant of motion the hypotheses
     have to hold at every q.
 
+    >>> from discrete_hamel.analysis import noether
     >>> import discrete_hamel as dh
     >>> disk = dh.systems.VerticalDisk()
     >>> print(noether(disk, disk.symmetries()["own rotation"], [0.1, 0, 0, 0], [1.0, 2.0]))
@@ -250,6 +255,7 @@ def gauge_term(system: System, symmetry: Symmetry, q: Coordinates, *, origin: Co
     N(q) = -int <alpha, dq> along the straight line from the origin, which must be in the domain of the coordinates; a
     is the generator of the symmetry.
 
+    >>> from discrete_hamel.analysis import gauge_term
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> L, magnetic = lambda q, v: 0.5 * v @ v, lambda q, v: 0.3 * jnp.stack([v[1], -v[0]])
     >>> particle = dh.from_velocities(L, lambda q: jnp.eye(2), 2, force=magnetic)

@@ -42,6 +42,8 @@ def trend(t: np.ndarray, values: np.ndarray) -> Trend:
     which a run has seen a few periods or less, counts as few pieces. It is widened by Student's distribution for so
     many, until four of it mean what four standard deviations mean.
 
+    >>> import numpy as np
+    >>> from discrete_hamel.analysis import trend
     >>> t = np.linspace(0.0, 1000.0, 10_001)
     >>> found = trend(t, 1e-3 * np.sin(5 * t) + 2e-6 * t)
     >>> abs(found.slope - 2e-6) < 4 * found.error < 1e-6

@@ -192,6 +192,7 @@ def rotation_number(angles: ArrayLike) -> float:
     With the weights exp(-1 / (s (1 - s))) it converges, where the motion is quasi-periodic, faster than any power of
     the number of returns (Das, Sander and Yorke, 2017); the plain mean as its first power.
 
+    >>> from discrete_hamel import rotation_number
     >>> import numpy as np
     >>> k = np.arange(2000)
     >>> round(rotation_number(0.7 * k + 0.2 * np.sin(0.7 * k)) * 2 * np.pi, 12)

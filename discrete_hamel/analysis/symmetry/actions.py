@@ -59,6 +59,7 @@ def generator(system: System, symmetry: Symmetry, q: Coordinates | None = None) 
     * a pair (M, v), or a matrix M: the affine action whose generator is M q + v;
     * a name of a coordinate, or its index: a cyclic coordinate, whose translations are meant.
 
+    >>> from discrete_hamel.analysis import generator
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> disk = dh.systems.RollingDisk()
     >>> def turn(s, q):

@@ -90,6 +90,7 @@ def invariance(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelo
     delta q = X = Psi a, delta xi = a' + [xi, a]; it is one if l, D and f do not change. It is given as `generator`
     takes it: as X(q), an action g(s, q), an affine map or a cyclic coordinate.
 
+    >>> from discrete_hamel.analysis import invariance
     >>> import discrete_hamel as dh, jax.numpy as jnp
     >>> blade = dh.systems.KnifeEdgeOnIncline()
     >>> print(invariance(blade, "y", [0.3, 0, 0]))
@@ -114,6 +115,7 @@ def invariance(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelo
 def cyclic_coordinates(system: System, q: Coordinates) -> tuple[str, ...]:
     """Returns the names of the coordinates whose translation is a symmetry, at q and nearby.
 
+    >>> from discrete_hamel.analysis import cyclic_coordinates
     >>> import discrete_hamel as dh
     >>> cyclic_coordinates(dh.systems.RollingDisk(), [0.3, 0.2, 0, 0, 0])
     ('psi', 'x', 'y')

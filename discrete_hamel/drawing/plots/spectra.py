@@ -26,6 +26,9 @@ def power_density(t: ArrayLike, values: ArrayLike, window: Window = np.hanning) 
     P(f) = 2 |sum_k w_k (x_k - x_mean) exp(-2 pi i f t_k)|^2 dt / sum_k w_k^2; its integral is the
     variance. w = window(number of values).
 
+    >>> import numpy as np
+    >>> import discrete_hamel as dh
+    >>> power_density = dh.plots.power_density
     >>> t = 0.1 * np.arange(500)
     >>> frequencies, power = power_density(t, 3 * np.cos(2 * np.pi * 0.4 * t))
     >>> round(float(frequencies[np.argmax(power)]), 3), round(float(power.sum() * frequencies[1]), 3)  # 3^2 / 2

@@ -36,6 +36,9 @@ def cay_se3(x: Array) -> Array:
     So the principle with Hamel's variations keeps energy and the whole momentum of a free body, where cay(X) and exp
     keep energy alone (docs/groups_and_reduction.md).
 
+    >>> import jax.numpy as jnp
+    >>> import discrete_hamel as dh
+    >>> cay_se3 = dh.groups.cay_se3
     >>> x = jnp.zeros((4, 4)).at[0, 3].set(0.5)
     >>> cay_se3(x)[0, 3].item()                                          # a translation
     0.5
@@ -53,6 +56,9 @@ def expm1(x: Array) -> Array:
 
     To round-off for |X| up to 2 (Frobenius' norm); beyond it the value is NaN, so that a run stops and says so.
 
+    >>> import jax.numpy as jnp
+    >>> import discrete_hamel as dh
+    >>> expm1 = dh.groups.expm1
     >>> x = jnp.array([[0.0, -0.5], [0.5, 0.0]])
     >>> bool(jnp.allclose(expm1(x)[1, 0], jnp.sin(0.5), rtol=1e-15))
     True

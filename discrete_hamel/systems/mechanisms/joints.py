@@ -75,8 +75,10 @@ class _OneAxis(Joint):
 class Hinge(_OneAxis):
     """Turning about an axis, by an angle that counts turns.
 
-    >>> Hinge("y").pose(np.array(AXES["y"]), jnp.array([0.0]))[0].tolist()
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> import discrete_hamel as dh
+    >>> m = dh.mechanisms
+    >>> m.mechanism(m.Body("bar", m.Hinge("y", damping=0.1), mass=1.0, centre=(0.2, 0, 0))).coordinates
+    ('bar',)
     """
 
     coordinates = {"": "rad"}

@@ -51,6 +51,8 @@ class Solid(Pytree):
 class Box(Solid):
     """A block, its edges along x, y and z.
 
+    >>> import discrete_hamel as dh
+    >>> Box = dh.mechanisms.Box
     >>> Box((1.0, 2.0, 3.0), mass=12.0).inertia().diagonal().round(12).tolist()
     [13.0, 10.0, 5.0]
     """
