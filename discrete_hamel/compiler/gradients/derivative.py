@@ -19,14 +19,18 @@ from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
 def _pack(arguments: tuple) -> tuple[Array, Array, Array]:
     """The parameters in one array, lengths, and the first state."""
     *parameters, lengths, begin = arguments
-    return jnp.stack(parameters), lengths, begin
+    return _in_one(parameters), lengths, begin
+
+
+def _in_one(arrays: list) -> Array:
+    return jnp.concatenate(arrays) if arrays else jnp.zeros(0)
 
 
 @dataclasses.dataclass(frozen=True)
 class RunCall:
-    """`saved` intervals of `every` steps: (parameters, lengths, first state) -> rows, the states before them, how many
-    steps went well, and how many of these the plain path took, from the interval on in which a compiled one failed.
-    Where the plain path does not go on, there is nothing from there on.
+    """`saved` intervals of `every` steps: (parameters leaf by leaf, lengths, first state) -> rows, the states before
+    them, how many steps went well, and how many of these the plain path took, from the interval on in which a compiled
+    one failed. Where the plain path does not go on, there is nothing from there on.
     """
 
     history: History
@@ -58,13 +62,15 @@ class RunCall:
     def jvp(self, primals: tuple, tangents: tuple) -> tuple[list, list]:
         """The rows of every step, of which the saved ones are some."""
         count = len(primals) - 2
-        active = tuple(i for i in range(count) if not isinstance(tangents[i], ad.Zero))
+        ends = np.cumsum([0, *(a.size for a in primals[:count])]).tolist()
+        moving = [i for i in range(count) if not isinstance(tangents[i], ad.Zero)]
+        active = tuple(k for i in moving for k in range(ends[i], ends[i + 1]))
         call = dataclasses.replace(self, saved=self.saved * self.every, every=1)
         rows, _, *how = run.bind(*primals, call=call)
         done, by_plain = map(lax.stop_gradient, how)
-        along = *(tangents[i] for i in active), *map(ad.instantiate_zeros, tangents[count:])
+        along = _in_one([tangents[i] for i in moving]), *map(ad.instantiate_zeros, tangents[count:])
         (moved,) = linear.bind(
-            *primals, rows, done, by_plain, *along, call=TangentCall(self.history, self.plain, active)
+            *_pack(primals), rows, done, by_plain, *along, call=TangentCall(self.history, self.plain, active)
         )
         saved, befores = self._save(primals[-1], rows, primals[-2].size)
         outputs = [self._with_most(saved, rows, primals[-2].size), befores, done, by_plain]
@@ -91,7 +97,8 @@ class RunCall:
 class Derivative:
     """What the tangent and the adjoint share: the history, and the parameters by which it is differentiated.
 
-    Arguments: parameters, lengths, first state, rows of every step, how many went well, how many plain; then vectors.
+    Arguments: parameters (in one array), lengths, first state, rows of every step, how many went well, how many plain;
+    then vectors.
     """
 
     history: History
@@ -99,6 +106,7 @@ class Derivative:
     active: tuple[int, ...]
     guarded: bool = True  # whether steps may be among the rows that static pivots do not serve
     kind: ClassVar[type]  # of the native code
+    vectors: ClassVar[int]
 
     @property
     def native(self) -> bool:
@@ -118,11 +126,7 @@ class Derivative:
     def _split(self, arguments: tuple) -> tuple[tuple, Array, tuple]:
         """Parameters, lengths, first state and rows; how many steps went well; and the vectors."""
         known, vectors = arguments[: -self.vectors], arguments[-self.vectors :]
-        return (*_pack(known[:-3]), known[-3]), known[-2], vectors
-
-    @property
-    def vectors(self) -> int:
-        raise NotImplementedError
+        return known[:-2], known[-2], vectors
 
     def by_compiled(self, *arguments: Array) -> list[Array]:
         raise NotImplementedError
@@ -138,11 +142,7 @@ class Derivative:
 class TangentCall(Derivative):
     """Tangents of the active parameters, of the lengths and of the first state -> those of the rows."""
 
-    kind = Tangents
-
-    @property
-    def vectors(self) -> int:
-        return len(self.active) + 2
+    kind, vectors = Tangents, 3
 
     @property
     def transposed(self) -> "AdjointCall":
@@ -152,13 +152,11 @@ class TangentCall(Derivative):
         return [arguments[-self.vectors - 3].shape]
 
     def by_compiled(self, *arguments: Array) -> list[Array]:
-        (parameters, lengths, begin, rows), _, (*moved, stretched, start) = self._split(arguments)
-        vectors = moved, stretched, start
+        (parameters, lengths, begin, rows), _, vectors = self._split(arguments)
         return [self.history.native_sweep(Tangents, self.active)(parameters, lengths, begin, rows, vectors)]
 
     def plain(self, *arguments: Array) -> list[Array]:
-        (parameters, lengths, begin, rows), _, (*moved, stretched, start) = self._split(arguments)
-        vectors = moved, stretched, start
+        (parameters, lengths, begin, rows), _, vectors = self._split(arguments)
         return [self.plain_history.tangent(self.active, parameters, lengths, begin, rows, vectors)]
 
 
@@ -166,27 +164,21 @@ class TangentCall(Derivative):
 class AdjointCall(Derivative):
     """The cotangent of the rows -> those of the active parameters, of the lengths and of the first state."""
 
-    kind = Cotangents
-
-    @property
-    def vectors(self) -> int:
-        return 1
+    kind, vectors = Cotangents, 1
 
     @property
     def transposed(self) -> TangentCall:
         return TangentCall(self.history, self.plain_history, self.active)
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
-        return [*(() for _ in self.active), *(a.shape for a in arguments[-6:-4])]
+        return [(len(self.active),), *(a.shape for a in arguments[-6:-4])]
 
     def by_compiled(self, *arguments: Array) -> list[Array]:
         (parameters, lengths, begin, rows), done, (weights,) = self._split(arguments)
         known = parameters, lengths, begin, rows, done, weights
-        moved, stretched, start = self.history.adjoint(self.active, *known)
-        return [*moved, stretched, start]
+        return [*self.history.adjoint(self.active, *known)]
 
     def plain(self, *arguments: Array) -> list[Array]:
         (parameters, lengths, begin, rows), _, (weights,) = self._split(arguments)
         known = parameters, lengths, begin, rows, weights
-        moved, stretched, start = self.plain_history.adjoint(self.active, *known)
-        return [*moved, stretched, start]
+        return [*self.plain_history.adjoint(self.active, *known)]

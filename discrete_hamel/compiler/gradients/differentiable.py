@@ -15,9 +15,9 @@ from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
 from discrete_hamel.compiler.gradients.primitives import run
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.leaves import inputs_like, scalars
+from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.limits import MOST_JIT
-from discrete_hamel.compiler.graph.lowering import lower
+from discrete_hamel.compiler.graph.lowering import lower, used_of
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics import hamel
@@ -86,7 +86,7 @@ def _arguments(
     """What is kept of the first state, and what a run is a function of: parameters, lengths of steps, the state."""
     stepper, (state, first) = compiled.history.stepper, start(system, scheme, q, xi, h)
     parameters, lengths = stepper.arguments(system, scheme, h)
-    return first, [*parameters[: len(stepper.parameters)], lengths, jnp.stack(scalars(state))]
+    return first, [*parameters, lengths, jnp.concatenate([jnp.ravel(leaf) for leaf in jax.tree.leaves(state)])]
 
 
 @jax.jit
@@ -102,7 +102,7 @@ def _motion(
 ) -> FollowedRun:
     """What is recorded of a run, from its rows; whatever of it is not used costs nothing under jit."""
     history, plain, _ = compiled
-    parameters, lengths, begin = jnp.stack(arguments[:-2]), *arguments[-2:]
+    parameters, lengths, begin = jnp.concatenate(arguments[:-2]), *arguments[-2:]
     if every == 1:
         befores = jnp.concatenate([begin[None], rows[:-1, : len(begin)]])
     stepper, parts = history.stepper, len(lengths)
@@ -110,12 +110,15 @@ def _motion(
     well = parts * every * jnp.arange(1, len(rows) // parts + 1) <= done
     nodes = plain.state.tree(rows[parts - 1 :: parts, : history.size])
     spread = jnp.tile(lengths, len(rows) // parts)
-    known = _lanes(stepper.parameters, parameters, len(rows)) | dict(zip(stepper.state, befores.T, strict=True))
+    large = stepper.root.operations > MOST_JIT
+    outputs = [*(f for _, f in stepper.root.formulas), *([] if large else [*stepper.xi, *stepper.left])]
+    known = _lanes(stepper.graph, stepper.parameters, parameters, outputs, len(rows))
+    known |= dict(zip(stepper.state, befores.T, strict=True))
     known |= dict.fromkeys(stepper.length, spread)
     kept = [rows[:, history.linearised.source[u]] for u in stepper.root.unknowns]
     known = stepper.root.all_unknowns(known, kept)
     z = jnp.stack([known[u] for u in stepper.unknowns], axis=-1)
-    (system, scheme), states, large = mechanics, plain.state.tree(befores), stepper.root.operations > MOST_JIT
+    (system, scheme), states = mechanics, plain.state.tree(befores)
     if stepper.graph.own_derivatives or large:
         xi = jax.vmap(lambda state, length, z: scheme.advance(system, state, length, z)[1])(states, spread, z)
     else:
@@ -140,8 +143,9 @@ def _motion(
     )
 
 
-def _lanes(nodes: list[int], values: Array, count: int) -> dict[int, Array]:
-    return {node: jnp.broadcast_to(values[k], (count,)) for k, node in enumerate(nodes)}
+def _lanes(graph: Graph, nodes: list[int], values: Array, outputs: list[int], count: int) -> dict[int, Array]:
+    """The values that outputs need, in lanes."""
+    return {node: jnp.broadcast_to(x, (count,)) for node, x in used_of(graph, nodes, values, outputs).items()}
 
 
 def _velocities(compiled: Compiled, parameters: Array, nodes: State) -> Array:
@@ -150,7 +154,8 @@ def _velocities(compiled: Compiled, parameters: Array, nodes: State) -> Array:
     node = stepper.node_velocity
     if not compiled.linear:
         return jax.vmap(lambda state: scheme.velocity(system, state))(nodes)
-    known = _lanes(node.parameters, parameters, len(nodes.q))
+    outputs = [*node.root.correction, *(f for _, f in node.root.formulas), *node.whole]
+    known = _lanes(node.graph, node.parameters, parameters, outputs, len(nodes.q))
     known |= dict(zip([*node.q, *node.p], [*nodes.q.T, *nodes.p.T], strict=True))
     guess = nodes.xi.T if scheme.nodal else jax.lax.stop_gradient(nodes.xi.T)
     begin = [guess[i] for i in node.root.places]

@@ -18,8 +18,6 @@ from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
 from discrete_hamel.compiler.step.linearised import LinearisedStep
 from discrete_hamel.compiler.step.stepper import Stepper
 
-Scalars = list[Array]
-
 
 class History:
     """The loops over the steps of a stepper, each step being `parts` steps of another scheme where it is composed."""
@@ -65,7 +63,7 @@ class History:
     def adjoint(
         self, active: tuple[int, ...], parameters: Array, lengths: Array, begin: Array, rows: Array, done: Array,
         cotangent: Array,
-    ) -> tuple[Scalars, Array, Array]:  # fmt: skip
+    ) -> tuple[Array, Array, Array]:  # fmt: skip
         """The cotangents of some parameters, of the lengths and of the first state, from those of all rows.
 
         It begins at the last step that went well. What weighs anything after it is NaN, and so is the result.
@@ -76,4 +74,4 @@ class History:
         poison = jnp.where(lost, jnp.nan, 0.0).astype(rows.dtype)
         ends = ends + poison
         stretched = by_step[0].reshape(-1, len(lengths)).sum(0) + poison if by_step else jnp.zeros_like(lengths)
-        return [ends[i] for i in range(many)], stretched, ends[many:]
+        return ends[:many], stretched, ends[many:]

@@ -11,6 +11,7 @@ from jax import Array, lax
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.compiler.gradients.histories import History
+from discrete_hamel.compiler.graph.lowering import used_of
 from discrete_hamel.mechanics.newton import Report, newton
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -119,16 +120,16 @@ class PlainHistory:
 
     def _unknowns(self, parameters: Array, length: Array, before: Array, row: Array) -> Array:
         history, stepper = self.history, self.history.stepper
-        known: dict[int, Array] = dict(zip(stepper.parameters, parameters, strict=True))
+        known = used_of(stepper.graph, stepper.parameters, parameters, [f for _, f in stepper.root.formulas])
         known |= dict(zip([*stepper.state, *stepper.length], [*before, length], strict=True))
         kept = [row[history.linearised.source[u]] for u in stepper.root.unknowns]
         known = stepper.root.all_unknowns(known, kept)
         return jnp.stack([known[u] for u in stepper.unknowns])
 
-    def _scatter(self, active: tuple[int, ...], moved: list[Array], parameters: Array) -> Array:
+    def _scatter(self, active: tuple[int, ...], moved: Array, parameters: Array) -> Array:
         """The tangent of all parameters."""
         whole = jnp.zeros_like(parameters)
-        return whole.at[jnp.array(active)].set(jnp.stack(moved)) if active else whole
+        return whole.at[jnp.array(active)].set(moved) if active else whole
 
     def _stretch(self, spread: Array, stretched: Array) -> Array:
         """The tangent of a step's length, which is the last parameter unless lengths vary from step to step."""
@@ -152,24 +153,24 @@ class PlainHistory:
 
     def adjoint(
         self, active: tuple[int, ...], parameters: Array, lengths: Array, begin: Array, rows: Array, cotangent: Array
-    ) -> tuple[list[Array], Array, Array]:
+    ) -> tuple[Array, Array, Array]:
         """As `History.adjoint`."""
         times = len(rows) // len(lengths)
         befores = jnp.concatenate([begin[None], rows[:-1, : len(begin)]])
-        none = [jnp.zeros((), rows.dtype)] * len(active)
+        none = jnp.zeros(len(active), rows.dtype)
 
         def one(carry: tuple, here: tuple) -> tuple[tuple, Array]:
             moved, state = carry
             length, before, row, weights = here
 
-            def along(moved: list[Array], stretch: Array, start: Array) -> Array:
+            def along(moved: Array, stretch: Array, start: Array) -> Array:
                 spread = self._scatter(active, moved, parameters)
                 stretch = self._stretch(spread, stretch)
                 return self._tangent(parameters, length, before, row, spread, stretch, start)
 
             _, pull = jax.vjp(along, none, jnp.zeros_like(length), jnp.zeros_like(before))
             more, stretch, state = pull(weights.at[: len(before)].add(state))
-            return ([a + b for a, b in zip(moved, more, strict=True)], state), stretch
+            return (moved + more, state), stretch
 
         here = jnp.tile(lengths, times), befores, rows, cotangent
         (moved, state), stretched = lax.scan(one, (none, jnp.zeros_like(begin)), here, reverse=True)

@@ -28,6 +28,12 @@ def lower(graph: Graph, outputs: list[int]) -> Callable[[Mapping[int, Array]], l
     return evaluate
 
 
+def used_of(graph: Graph, nodes: list[int], values: Array, outputs: list[int]) -> dict[int, Array]:
+    """The values of those of the nodes that outputs need."""
+    used = set(graph.dependencies(outputs))
+    return {node: values[k] for k, node in enumerate(nodes) if node in used}
+
+
 def dependent(graph: Graph, outputs: list[int], variables: list[int]) -> set[int]:
     """The nodes that outputs need and that change with `variables`."""
     changing = set(variables)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph
@@ -109,7 +108,7 @@ class Tangents(Swept):
         count, parts = len(rows), len(lengths)
         given = arguments(self.stepper, parameters, lengths, begin, self.size, (parts, count)) | {
             "rows": (rows, (count, self.width)),
-            "parameters' tangents": (jnp.stack(moved) if moved else jnp.zeros(0), (self.active,)),
+            "parameters' tangents": (moved, (self.active,)),
             "lengths' tangents": (stretched, (parts,)),
             "the first state's tangent": (start, (self.size,)),
         }

@@ -1,11 +1,12 @@
 """The compiled step: a scheme's residual, Jacobian and update as scalar code around one Newton loop."""
 
+import jax
+import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.lowering import cycles
 from discrete_hamel.compiler.step.program import PASSES, Program, run_passes
-from discrete_hamel.compiler.step.root import Cost, Scalars
+from discrete_hamel.compiler.step.root import Cost
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
 
@@ -22,7 +23,12 @@ class Stepper(Program):
         super().__init__(system, scheme, state, h, cost)
         run_passes(self, PASSES)
 
-    def arguments(self, system: System, scheme: Scheme, h: Array) -> tuple[Scalars, Array]:
-        """The numbers a run is given: parameters and step, and the lengths of the steps that a step consists of."""
+    def arguments(self, system: System, scheme: Scheme, h: Array) -> tuple[list[Array], Array]:
+        """What a run is given: the numbers of its parameters, in an array for each leaf, and the lengths of the steps
+        that a step consists of.
+
+        Not in an array for each number: XLA would take a minute for the thousands that a network has.
+        """
         scheme, lengths = in_steps(scheme, h)
-        return scalars((system, scheme, lengths[0])), lengths
+        given = (system, scheme) if self.composed else (system, scheme, lengths[0])
+        return [jnp.ravel(leaf) for leaf in jax.tree.leaves(given)], lengths
