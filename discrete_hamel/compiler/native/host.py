@@ -1,7 +1,9 @@
 """A run of native steps called from the host: NumPy arrays in and out, Python's lock free while it goes on."""
 
 import ctypes
+import math
 import warnings
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import jax
@@ -19,6 +21,8 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
 
 CALL = 10**8  # operations, counted in one iteration: some tenths of a second, after which the host looks in
+KINDS = [*[np.dtype(np.float64)] * 5, np.dtype(np.int64)]  # of RunArrays
+COUNTS, ENDED, DOUBLE = 3, 2, 8  # of whole numbers; bytes
 FUNCTION = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(POINTERS))
 
 
@@ -47,9 +51,12 @@ class HostRun:
     def __init__(self, stepper: Stepper | StageStepper) -> None:
         self.stepper = stepper
         self.shapes = [leaf.shape for leaf in jax.tree.leaves(stepper.shape)]
+        self.size = sum(map(math.prod, self.shapes))
         self.given = len(stepper.parameters) + stepper.composed
         q, p, _ = stepper.node_places()
         self.widths = [len(q), len(p), stepper.n, stepper.n]
+        self.columns = list(accumulate([*self.widths, 1, 1], initial=0))
+        self.room = np.zeros(COUNTS + self.size + ENDED)  # beside what is given: for the counts, `final`, and `ended`
         run = Run(stepper, Kind(fused()))
         self.steps = max(1, CALL // max(run.operations, 1))  # that a call takes at most
         self.library: Library = machine_code(run.text(), run.operations)
@@ -71,46 +78,44 @@ class HostRun:
         """
         count, (leaves, structure) = max(int(intervals), 0), jax.tree.flatten(state)
         part, steps = scheme.substeps(h) or (scheme, np.asarray(h)[None])
-        lengths = _doubles([steps])
-        numbers, begin = _doubles([*jax.tree.leaves((system, part)), lengths.sum()]), _doubles(leaves)
+        lengths = np.asarray(steps, np.float64)
         if (shapes := [leaf.shape for leaf in leaves]) != self.shapes:
             raise InputError(f"a state with leaves of shapes {shapes}, where the native run is of another kind.")
-        if len(numbers) != self.given or not (self.stepper.composed or len(lengths) == 1):
-            raise InputError(f"{len(numbers)} parameters, where the native run has {self.given}.")
+        numbers = [*jax.tree.leaves((system, part)), lengths.sum()]
+        given = np.concatenate([*numbers, lengths, *leaves, self.room], axis=None, dtype=np.float64)
+        sizes = len(given) - len(lengths) - self.size - len(self.room), len(lengths), self.size, COUNTS, self.size
+        if sizes[0] != self.given or not (self.stepper.composed or len(lengths) == 1):
+            raise InputError(f"{sizes[0]} parameters, where the native run has {self.given}.")
         if every < 1:
             raise InputError(f"intervals of {every} steps.")
-        kept = self._room(count) if into is None else self._check(into, count)
-        counts, ended = np.array([len(lengths), count, every], np.int64), np.zeros(2, np.int64)
-        final = np.empty(len(begin))
-        arrays = (numbers, lengths, begin, counts, *kept, final, ended)  # as POINTERS names them
-        self.function(*[array.ctypes.data for array in arrays])
-        whole, good = ended.tolist()
+        kept, places = self._room(count) if into is None else self._check(into, count)
+        starts = list(accumulate(sizes, initial=0))
+        given[starts[3] : starts[4]].view(np.int64)[:] = len(lengths), count, every
+        first = given.ctypes.data  # one address: each that NumPy is asked for takes a microsecond
+        addresses = [first + DOUBLE * k for k in starts]
+        self.function(*addresses[:4], *places, *addresses[4:])  # as POINTERS names them
+        final, (whole, good) = given[starts[4] : starts[5]], given[starts[5] :].view(np.int64).tolist()
         *nodes, residual, iterations = (a[:whole] for a in kept)
         parts = zip(self.stepper.places, shapes, strict=True)
         after = jax.tree.unflatten(structure, [final[at.start : at.stop].reshape(shape) for at, shape in parts])
         solves: tuple = np.ones(whole, bool), iterations, residual
         return after, whole, bool(good), (*nodes, Report(*solves))
 
-    def _room(self, count: int) -> RunArrays:
-        widths = [*self.widths, 1, 1]
-        block = np.empty(count * sum(widths))  # in one piece, which the C library then keeps at hand
-        *rows, residual, iterations = np.split(block, count * np.cumsum(widths[:-1]))
-        shaped = [a.reshape(count, width) for a, width in zip(rows, widths, strict=False)]
-        return RunArrays._make([*shaped, residual, iterations.view(np.int64)])
+    def _room(self, count: int) -> tuple[RunArrays, list[int]]:
+        """New arrays, and their addresses."""
+        block = np.empty(count * self.columns[-1])  # in one piece, which the C library then keeps at hand
+        *rows, residual, iterations = [block[count * a : count * b] for a, b in pairwise(self.columns)]
+        shaped = [a.reshape(count, width) for a, width in zip(rows, self.widths, strict=True)]
+        first = block.ctypes.data
+        arrays = RunArrays._make([*shaped, residual, iterations.view(np.int64)])
+        return arrays, [first + DOUBLE * count * a for a in self.columns[:-1]]
 
-    def _check(self, into: RunArrays, count: int) -> RunArrays:
+    def _check(self, into: RunArrays, count: int) -> tuple[RunArrays, list[int]]:
         shapes = [(count, width) for width in self.widths] + [(count,), (count,)]
-        kinds = [*[np.dtype(np.float64)] * 5, np.dtype(np.int64)]
-        if [(a.shape, a.dtype) for a in into] != list(zip(shapes, kinds, strict=True)) or not all(
-            a.flags.c_contiguous and a.flags.writeable for a in into
-        ):
+        alike = [a.shape for a in into] == shapes and [a.dtype for a in into] == KINDS
+        if not alike or not all(a.flags.carray for a in into):  # in one piece, and writeable
             raise InputError(f"room of shapes {[a.shape for a in into]}, where the native run writes {shapes}.")
-        return into
-
-
-def _doubles(arrays: list) -> np.ndarray:
-    """The numbers in some arrays, one after another."""
-    return np.concatenate(arrays, axis=None, dtype=np.float64)
+        return into, [a.ctypes.data for a in into]
 
 
 class SinglePrecision(Explained, UserWarning):
