@@ -49,14 +49,9 @@ def _dot(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     length = prod(a.shape[k] for k in ca)
     x = a.transpose([*ca, *ba, *fa]).reshape(length, *batch, *left, *(1 for _ in right))
     y = b.transpose([*cb, *bb, *fb]).reshape(length, *batch, *(1 for _ in left), *right)
-    return _in_order(x * y)
-
-
-def _in_order(terms: np.ndarray) -> np.ndarray:
-    """The sum along the first axis, one term after the other, as `rules.py` has it: bits depend on the order."""
-    total = np.zeros(terms.shape[1:], terms.dtype)
-    for term in terms:
-        total = total + term
+    total = np.zeros(np.broadcast_shapes(x.shape[1:], y.shape[1:]), np.result_type(a, b))
+    for of_a, of_b in zip(x, y, strict=True):  # in the order of `rules.py`, on which bits depend
+        total = total + of_a * of_b
     return total
 
 
