@@ -147,4 +147,4 @@ def crash(error: Exception, steps: int, asked: int, h: Array) -> RunFailed:
 
 def interruption(steps: int, of: int) -> RunInterrupted:
     """What Ctrl-C ends a run with."""
-    return RunInterrupted(f"interrupted after {steps} of {of} steps, in .trajectory; a store goes on with resume=True.")
+    return RunInterrupted(f"interrupted after {steps} of {of} steps (in .trajectory); a store goes on by resume=True.")
