@@ -56,7 +56,7 @@ def draw(data: dict[str, Any]) -> Any:
             looks = {"color": BLACK, "markersize": 4, "markerfacecolor": "white", "clip_on": False}
             ax.plot([where, -where], [value, mirrored], "o", **looks)
             ax.set(title=f"${name}$ [cm$^{power}$]", xlabel=r"$\psi$ [$\pi$ rad]", xticks=(-1, -0.5, 0, 0.5, 1))
-            ax.set_xticklabels(["$-1$", r"$-\frac{1}{2}$", "0", r"$\frac{1}{2}$", "1"])
+            ax.set_xticklabels(["$-1$", "$-1/2$", "0", "$1/2$", "1"])
         axes["A"].set_ylim(bottom=0)
     return drawing
 

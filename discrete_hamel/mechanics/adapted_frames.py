@@ -230,7 +230,7 @@ def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:
     unit = a / np.where(norms > 0, norms, 1.0)[:, None]
     _, r, order = scipy.linalg.qr(unit.T, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(r))
-    if sizes[-1] > DEPENDENT * sizes[0]:
+    if k == 0 or sizes[-1] > DEPENDENT * sizes[0]:
         return
     row = int(order[-1])
     others = np.delete(np.arange(k), row)

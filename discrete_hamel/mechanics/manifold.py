@@ -77,18 +77,15 @@ def nearest(system: System, q: Array) -> Array:
     g = system.holonomic
     roundoff = 16 * jnp.finfo(q.dtype).eps
 
-    def going(carry: tuple[Array, Array]) -> Array:
-        step, point = carry
-        return (off_manifold(system, point) > roundoff) & (step < MOST)
-
-    def once(carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        step, point = carry
+    def once(point: Array, _: None) -> tuple[Array, None]:
         value, along = jax.linearize(g, point)
         across = jax.linear_transpose(along, point)
-        pull, _ = cg(lambda y: along(*across(y)), value, tol=1e-14)  # (G G^T) y = g, without forming G
-        return step + 1, point - across(pull)[0]
+        arrived = jnp.max(jnp.abs(value)) <= roundoff  # it stays, bit for bit, and its slopes become tangent
+        off = value - jnp.where(arrived, jax.lax.stop_gradient(value), 0.0)
+        pull, _ = cg(lambda y: along(*across(y)), off, tol=1e-14)  # (G G^T) y = g, without forming G
+        return point - across(pull)[0], None
 
-    return jax.lax.while_loop(going, once, (jnp.zeros((), int), q))[1]
+    return jax.lax.scan(once, q, length=MOST)[0]
 
 
 def refuse_off_manifold(system: System, q: Array, off: float | None = None) -> None:

@@ -209,3 +209,15 @@ def test_quaternions_keep_their_length_but_not_the_spatial_momentum():
         worst.append(np.max(np.abs(space - space[0])))
     assert worst[0] > 1e-4
     assert worst[0] / worst[1] == pytest.approx(4.0, abs=0.4)
+
+
+def test_no_constraint_at_all_is_a_free_motion():
+    def lagrangian(q, v):  # Kepler's
+        return 0.5 * (v[0] ** 2 + q[0] ** 2 * v[1] ** 2) + 1 / q[0]
+
+    none = dh.from_constraints(lagrangian, lambda q: jnp.zeros((0, 2)))
+    free = dh.from_velocities(lagrangian, lambda q: jnp.eye(2), 2)
+    for scheme in (dh.DiscreteHamel(), dh.Gauss(2)):
+        runs = [dh.simulate(s, q=[1.0, 0.0], v=[0.1, 1.0], h=0.1, steps=20, scheme=scheme) for s in (none, free)]
+        np.testing.assert_allclose(runs[0].q, runs[1].q, atol=1e-13)
+    assert dh.reactions(none, [1.0, 0.0], [0.0, 1.0]).shape == (0,)

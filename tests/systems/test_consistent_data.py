@@ -185,3 +185,15 @@ def test_no_point_near_is_said():
         dh.project(CATALOGUE["SphericalPendulum"], [0.0, 0.0, 0.0], [0.1, 0.2])
     with pytest.raises(ValueError, match="No point near"):
         dh.simulate(CATALOGUE["SphericalPendulum"], [0.0, 0.0, 0.0], [0.1, 0.2], h=0.1, steps=1)
+
+
+@pytest.mark.parametrize("length", [1.0, 1.3])
+def test_the_nearest_point_has_slopes_both_ways(length):
+    # q / |q|, of which D = (1 - u u^T) / |q|: on the manifold too, where nothing moves
+    pendulum, u = dh.systems.SphericalPendulum(), np.array([3.0, 4.0, -12.0]) / 13
+
+    def project(q):
+        return dh.project(pendulum, q, jnp.array([0.6, 0.0]))[0]
+
+    for slope in (jax.jacrev(project), jax.jacfwd(project)):
+        np.testing.assert_allclose(slope(jnp.asarray(length * u)), (np.eye(3) - np.outer(u, u)) / length, atol=1e-14)

@@ -123,6 +123,6 @@ def _steady(system: System, q: Array, xi: Array, symmetries: Symmetries) -> tupl
     sought = Sought(ask, [], reachable(system, q))
     point = sought.at(y, nearest_group(ask.symmetries, system, y))
     residual = left_over(point.at, point.noise, y, point.group, len(q))
-    refuse_moving(system, residual, "there is nothing to keep")
+    refuse_moving(system, residual, symmetries, "there is nothing to keep")
     point = sought.solve(point) or point
     return point, half(sought, point, residual)

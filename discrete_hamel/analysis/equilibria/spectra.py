@@ -121,7 +121,7 @@ def spectrum(
     """
     system, q, xi = checks.initial_data(system, q, xi, v)
     continuous, discrete = halves(system, q, xi, scheme, h, symmetries)
-    refuse_moving(system, continuous.residual, "it has no spectrum")
+    refuse_moving(system, continuous.residual, symmetries, "it has no spectrum")
     if discrete is not None and h is not None and discrete.residual > STEADY:
         raise InputError(
             f"{scheme!r} with h = {float(h):g} does not keep this relative equilibrium of {type(system).__name__}: a "
@@ -131,12 +131,14 @@ def spectrum(
     return Spectrum(continuous, discrete)
 
 
-def refuse_moving(system: System, residual: float, so: str) -> None:
+def refuse_moving(system: System, residual: float, symmetries: Symmetries, so: str) -> None:
     """Refuses what is no relative equilibrium of (H): the motion leaves the orbit of the symmetry at this rate."""
     if residual > STEADY:
+        known = symmetries is not None or system.symmetries()
+        hint = "" if known else "It declares no symmetries: if this motion follows one, give it as symmetries=... "
         raise InputError(
             f"(q, xi) is not a relative equilibrium of {type(system).__name__}: the motion leaves the orbit of the "
-            f"symmetry at a rate of {residual:.1e}, relative to its size, so {so}. "
+            f"symmetry at a rate of {residual:.1e}, relative to its size, so {so}. {hint}"
             "relative_equilibrium(system, q, xi, hold=...) finds one nearby."
         )
 

@@ -123,7 +123,7 @@ def _update(p: dict, a: np.ndarray, update: np.ndarray, *starts: np.ndarray) -> 
 def _factor(p: dict, a: np.ndarray) -> list[np.ndarray]:
     """P A = L U with partial pivoting, of all matrices side by side."""
     n, batch = a.shape[-1], a.shape[:-2]
-    packed = a.reshape(-1, n, n).copy()
+    packed = a.reshape(prod(batch), n, n).copy()
     every = np.arange(len(packed))
     swaps, order = (np.tile(np.arange(n, dtype=np.int32), (len(packed), 1)) for _ in range(2))
     for k in range(n):
