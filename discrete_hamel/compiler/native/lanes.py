@@ -13,7 +13,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind
-from discrete_hamel.compiler.native.module import FEW, MOST_PLACES
+from discrete_hamel.compiler.native.module import FEW, MOST_PLACES, run_function
 from discrete_hamel.compiler.native.object_code import INLINED, fused, machine_code, processor
 from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values, some
@@ -54,9 +54,7 @@ class LaneRun:
         sections = [*self.step.sections, *self.node.sections]
         operations = sum(s.operations for s in sections)
         functions = [circular(kind, operations <= FEW), *(s.text(operations <= INLINED) for s in sections)]
-        arguments = ", ".join(f"ptr noalias %{name}" for name in POINTERS)
-        run = f"define void @run({arguments}) nounwind {{\nentry:\n" + "\n".join(self._run(Code(kind)).lines) + "\n}\n"
-        text = kind.declarations() + "".join(functions) + run + METADATA
+        text = kind.declarations() + "".join(functions) + run_function(self._run(Code(kind)).lines, POINTERS) + METADATA
         self.library = machine_code(text, operations)
         self.function = FUNCTION(self.library.address("run"))
 

@@ -50,10 +50,16 @@ def processor() -> tuple[str, str]:
 
 
 @cache
+def architecture() -> str:
+    """The processor's family, in LLVM's word."""
+    family: str = _llvm().get_process_triple().split("-")[0]
+    return "aarch64" if family in ("arm64", "aarch64") else family
+
+
+@cache
 def fused() -> bool:
     """Whether x y + z is one operation of this processor."""
-    name, features = processor()
-    return "+fma" in features.split(",") or "aarch64" in _llvm().get_process_triple() or "arm64" in name
+    return "+fma" in processor()[1].split(",") or architecture() == "aarch64"
 
 
 @cache

@@ -6,7 +6,7 @@ from functools import reduce
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.module import FEW, MOST_PLACES
+from discrete_hamel.compiler.native.module import FEW, MOST_PLACES, run_function
 from discrete_hamel.compiler.native.object_code import INLINED
 from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values
@@ -58,8 +58,7 @@ class Run:
             code.do(f"store i64 {code('load i64, ptr %whole')}, ptr %ended")
             code.do(f"store i64 {good}, ptr {code.at('%ended', 1)}")
             code.do("ret void")
-        arguments = ", ".join(f"ptr noalias %{name}" for name in POINTERS)
-        return f"define void @run({arguments}) nounwind {{\nentry:\n" + "\n".join(code.lines) + "\n}\n"
+        return run_function(code.lines, POINTERS)
 
     def _enter(self, code: Code) -> None:
         """Places, parameters, what depends on these alone, and the first state."""
