@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.contests import Bar
-from discrete_hamel.cli.names import catalogue
+from discrete_hamel.cli.name_lookup import catalogue
 
 ROUNDS = 1
 PEERS = ()

@@ -29,7 +29,7 @@ import numpy as np
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 import discrete_hamel as dh  # noqa: E402
-from discrete_hamel.runs.storage import files, layout  # noqa: E402
+from discrete_hamel.runs.storage import atomic_files, layout  # noqa: E402
 
 STEPS, CHECKPOINT = 3000, 25  # 120 checkpoints, each of 15 files and more
 CHUNK = 64  # rows: 47 chunks a column; kills meet full ones, half full ones, and checkpoints in between
@@ -131,11 +131,11 @@ WORKERS, BEAT = 3, 0.25
 
 def ensemble(store: str | None) -> Any:
     """What processes share."""
-    from discrete_hamel.runs.ensemble import claims, runs
+    from discrete_hamel.runs.ensemble import block_claims, block_runs
 
-    runs.BLOCK, claims.BEAT, whole = BLOCK, BEAT, runs.Run.block
+    block_runs.BLOCK, block_claims.BEAT, whole = BLOCK, BEAT, block_runs.Run.block
     if store is not None:
-        runs.Run.block = lambda self, *part: time.sleep(SLOWER) or whole(self, *part)
+        block_runs.Run.block = lambda self, *part: time.sleep(SLOWER) or whole(self, *part)
     sleighs = dh.systems.ChaplyginSleigh(offset=np.linspace(0.1, 0.5, MEMBERS))
     data = {"q": [0.1, 0.0, 0.0], "xi": [1.5, -0.3], "h": 0.01, "steps": 100, "save_every": 10}
     return dh.ensemble(sleighs, **data, store=store, workers=1, progress=False)
@@ -217,7 +217,7 @@ if __name__ == "__main__":
         sys.exit()
     if "unflushed" in sys.argv:
         sys.argv.remove("unflushed")
-        files.flush = lambda _: None
+        atomic_files.flush = lambda _: None
     if sys.argv[1:2] == ["ensemble"]:
         shared(*(int(word) for word in [*sys.argv[2:], *("20", "1")[len(sys.argv) - 2 :]]))
     else:

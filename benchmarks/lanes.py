@@ -18,7 +18,7 @@ import numpy as np
 
 import discrete_hamel as dh
 from benchmarks.contests import DOUBLES, Bar, in_c, installed
-from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.native.lanes import LANES
 from discrete_hamel.compiler.paths import lanes_for
 from discrete_hamel.runs.validation import canonical

@@ -1,4 +1,4 @@
-"""What compiler/graph/limits.py is taken from: CPU seconds of first calls, beside the plain path's
+"""What compiler/graph/size_limits.py is taken from: CPU seconds of first calls, beside the plain path's
 
 Chains of links of unlike masses, and nothing that is kept on disk: python -m benchmarks.limits
 """

@@ -67,11 +67,11 @@ THEMES: dict[str, dict[str, tuple[str, ...]]] = {
         "analysis.motion.energy_balance": ("power", "work", "moving_energy"),
         "analysis.motion.linearise": ("linearise",),
         "analysis.motion.least_compulsion": ("compulsion", "gibbs_appell"),
-        "analysis.motion.properties": ("properties",),
+        "analysis.motion.scheme_properties": ("properties",),
         "analysis.motion.vakonomic": ("vakonomic", "vakonomic_between"),
         "analysis.geometry.density": ("phase_divergence", "invariant_density", "multiplier_residual"),
         "analysis.geometry.hamiltonisation": ("hamiltonise",),
-        "analysis.motion.variations": ("action", "action_variation", "transpositional_defect"),
+        "analysis.motion.action": ("action", "action_variation", "transpositional_defect"),
         "analysis.motion.discrete_noether": ("discrete_noether",),
         "analysis": (
             "audit", "compare", "crossings", "section", "lyapunov_exponents",

@@ -51,16 +51,16 @@ from discrete_hamel.analysis import (
 from discrete_hamel.analysis.equations.equations import equations
 from discrete_hamel.analysis.geometry.density import invariant_density, multiplier_residual, phase_divergence
 from discrete_hamel.analysis.geometry.hamiltonisation import hamiltonise
+from discrete_hamel.analysis.motion.action import action, action_variation, transpositional_defect
 from discrete_hamel.analysis.motion.arcs import Event, arcs, join, prolong
 from discrete_hamel.analysis.motion.discrete_noether import discrete_noether
 from discrete_hamel.analysis.motion.energy_balance import moving_energy, power, work
 from discrete_hamel.analysis.motion.explain import explain
 from discrete_hamel.analysis.motion.least_compulsion import compulsion, gibbs_appell
 from discrete_hamel.analysis.motion.linearise import linearise
-from discrete_hamel.analysis.motion.properties import properties
 from discrete_hamel.analysis.motion.reference import reference
+from discrete_hamel.analysis.motion.scheme_properties import properties
 from discrete_hamel.analysis.motion.vakonomic import vakonomic, vakonomic_between
-from discrete_hamel.analysis.motion.variations import action, action_variation, transpositional_defect
 from discrete_hamel.compiler.native.host import SinglePrecision
 from discrete_hamel.compiler.paths import SlowPath
 from discrete_hamel.compiler.step.verification import CompiledStepDiffers

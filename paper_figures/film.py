@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discrete_hamel._support.console import Progress
-from discrete_hamel.drawing.films.writers import write_gif
+from discrete_hamel.drawing.films.film_files import write_gif
 
 
 def write(where: Path, figure: Any, show: Callable[[int], Any], frames: int, a_second: int = 25) -> Path:

@@ -56,7 +56,7 @@ def home(name: str) -> tuple[str, str]:
 # picture draws itself, so that `trajectory.plot()` is found where the trajectory is; matplotlib is loaded only then.
 # And the version, which stores record, stands in the package's own file.
 LATER = {
-    "runs/trajectory.py": {"discrete_hamel.drawing.plots.curves", "discrete_hamel.drawing.films"},
+    "runs/trajectory.py": {"discrete_hamel.drawing.plots.trajectory_curves", "discrete_hamel.drawing.films"},
     "analysis/motion/audit.py": {"discrete_hamel.drawing.plots.look"},
     "analysis/motion/comparison.py": {"discrete_hamel.drawing.plots.look"},
     "analysis/geometry/one_shape.py": {"discrete_hamel.drawing.plots.look"},
@@ -381,13 +381,11 @@ def test_a_class_has_a_name_of_its_own():
 
 
 # Plural names of files that hold several of the kind beside the one that the kind is named by, or whose singular is
-# what those who import the module call a value of theirs (a motion, a number, a scene, a history).
+# what those who import the module call a value of theirs.
 SEVERAL = {
-    "_support/caches.py", "_support/pytrees.py", "cli/motions.py", "cli/values.py", "compiler/gradients/histories.py",
-    "compiler/reading/numbers.py", "drawing/films/cameras.py", "drawing/films/scenes.py", "runs/ensemble/runs.py",
-    "systems/_blocks/units.py", "systems/mechanisms/contacts.py", "systems/mechanisms/joints.py",
-    "systems/mechanisms/solids.py", "systems/rattlebacks.py", "systems/snakeboards.py", "testing/axioms.py",
-    "testing/cases.py", "testing/words.py",
+    "_support/caches.py", "_support/pytrees.py", "systems/_blocks/units.py", "systems/mechanisms/contacts.py",
+    "systems/mechanisms/joints.py", "systems/mechanisms/solids.py", "systems/rattlebacks.py", "systems/snakeboards.py",
+    "testing/axioms.py",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from problems import DISK, PENDULUM, SLEIGH, Problem
 import discrete_hamel as dh
 from discrete_hamel.mechanics.hamel import balance, full
 from discrete_hamel.schemes import Scheme, State
-from discrete_hamel.testing.words import keeps_steady_rolling, steady_spin
+from discrete_hamel.testing.conserved_words import keeps_steady_rolling, steady_spin
 
 
 class Mutant(Scheme):

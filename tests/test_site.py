@@ -13,8 +13,8 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel._support import errors
-from discrete_hamel.cli.names import catalogue
-from discrete_hamel.testing.verdicts import AxiomFailed
+from discrete_hamel.cli.name_lookup import catalogue
+from discrete_hamel.testing.failure_message import AxiomFailed
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs" / "site"))

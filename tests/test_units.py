@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.cli.names import catalogue
+from discrete_hamel.cli.name_lookup import catalogue
 from discrete_hamel.systems._blocks import units
 
 # Written without dimensions: masses or lengths of 1 are left out of their equations.

@@ -7,7 +7,7 @@ from discrete_hamel.analysis.equilibria.relative_equilibria import RelativeEquil
 from discrete_hamel.analysis.equilibria.spectra import Spectrum, spectrum, threshold
 from discrete_hamel.analysis.geometry.distributions import Bundles, Connection, bundles, nonholonomic_connection
 from discrete_hamel.analysis.geometry.hamiltonisation import Hamiltonised, hamiltonise
-from discrete_hamel.analysis.geometry.measures import (
+from discrete_hamel.analysis.geometry.invariant_measure import (
     divergence,
     keeps_measure,
     measure_condition,
@@ -31,23 +31,23 @@ from discrete_hamel.analysis.motion.momenta import (
     nonholonomic_momentum,
 )
 from discrete_hamel.analysis.motion.trend import Trend, trend
-from discrete_hamel.analysis.reduction.coefficients import Coefficients, coefficients
 from discrete_hamel.analysis.reduction.on_shapes import ShapeSystem, on_shapes
-from discrete_hamel.analysis.reduction.phases import (
+from discrete_hamel.analysis.reduction.reconstruction import reconstruct, shape_of
+from discrete_hamel.analysis.reduction.reduced_equations import Coefficients, coefficients
+from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem, reduce
+from discrete_hamel.analysis.reduction.relative_periodic_orbits import (
     RelativePeriodicOrbit,
     evoke,
     relative_periodic_orbit,
     return_map,
     rotation_number,
 )
-from discrete_hamel.analysis.reduction.reconstruction import reconstruct, shape_of
-from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem, reduce
-from discrete_hamel.analysis.symmetry.actions import generator
 from discrete_hamel.analysis.symmetry.conserved_momenta import HiddenMomenta
 from discrete_hamel.analysis.symmetry.flat_systems import Flatness, flatness
+from discrete_hamel.analysis.symmetry.group_actions import generator
 from discrete_hamel.analysis.symmetry.hidden_constants import hidden_momenta
+from discrete_hamel.analysis.symmetry.invariance import Invariance, cyclic_coordinates, invariance
 from discrete_hamel.analysis.symmetry.several_shapes import ShapeMomenta
-from discrete_hamel.analysis.symmetry.symmetries import Invariance, cyclic_coordinates, invariance
 
 __all__ = [
     "Audit",

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 import discrete_hamel as dh
-from discrete_hamel.cli import motions
+from discrete_hamel.cli import motion_options
 from discrete_hamel.cli.printing import add_json, print_facts
 
 HELP = "say what a motion keeps, and on what ground"
@@ -22,8 +22,8 @@ EXAMPLES = """examples:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Its options."""
-    motions.add(parser, stored=True)
-    motions.add_run(parser)
+    motion_options.add(parser, stored=True)
+    motion_options.add_run(parser)
     parser.add_argument("--system", metavar="NAME", help="of a store: what moved, where the store cannot say it itself")
     add_json(parser)
 
@@ -31,11 +31,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Print the audit; 1 if a theorem is broken."""
     if Path(options.name).is_dir() or Path(options.name).suffix == ".zarr":
-        trajectory = motions.stored_run(options.name, options.system)
+        trajectory = motion_options.stored_run(options.name, options.system)
     else:
-        system, q, xi, v, h = motions.motion_of(options)
+        system, q, xi, v, h = motion_options.motion_of(options)
         trajectory = dh.simulate(
-            system, q, xi, v=v, h=h, steps=options.steps, scheme=motions.scheme(options.scheme), progress=True
+            system, q, xi, v=v, h=h, steps=options.steps, scheme=motion_options.scheme(options.scheme), progress=True
         )
     found = dh.audit(trajectory)
     if options.json:

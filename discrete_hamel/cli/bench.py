@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.cli.names import choose, headline
+from discrete_hamel.cli.name_lookup import choose, headline
 
 HELP = "measure the speed, beside C and other libraries"
 ABOUT = """Measure how fast discrete_hamel is on this machine, beside hand-written C and other libraries.

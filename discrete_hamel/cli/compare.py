@@ -3,7 +3,7 @@
 import argparse
 
 import discrete_hamel as dh
-from discrete_hamel.cli import motions
+from discrete_hamel.cli import motion_options
 from discrete_hamel.cli.printing import add_json, print_facts
 
 HELP = "compare schemes on one motion"
@@ -21,7 +21,7 @@ SCHEMES = ("DiscreteHamel", "Gauss(stages=2)", "RungeKutta4")
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Its options."""
-    motions.add(parser)
+    motion_options.add(parser)
     parser.add_argument("--t-end", type=float, metavar="T", help="until when (default: 100 steps)")
     parser.add_argument(
         "--schemes", nargs="+", default=SCHEMES, metavar="SCHEME", help=f"which (default: {', '.join(SCHEMES)})"
@@ -33,8 +33,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Print the table; 1 if a scheme refused or failed."""
-    system, q, xi, v, h = motions.motion_of(options)
-    schemes = {text: motions.named_scheme(text) for text in options.schemes}
+    system, q, xi, v, h = motion_options.motion_of(options)
+    schemes = {text: motion_options.named_scheme(text) for text in options.schemes}
     if options.plot:
         from discrete_hamel.drawing import plots
 

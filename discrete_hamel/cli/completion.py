@@ -4,7 +4,7 @@ import argparse
 import inspect
 
 from discrete_hamel.cli import bench, figures
-from discrete_hamel.cli.names import catalogue, schemes
+from discrete_hamel.cli.name_lookup import catalogue, schemes
 
 HELP = "print a script for the shell's completion"
 ABOUT = """Print a script that completes this command in your shell:

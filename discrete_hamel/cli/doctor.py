@@ -13,7 +13,7 @@ import discrete_hamel as dh
 from discrete_hamel.cli.printing import add_json, print_facts
 from discrete_hamel.compiler.native import object_cache
 from discrete_hamel.compiler.native.object_code import available
-from discrete_hamel.runs.ensemble.runs import cores
+from discrete_hamel.runs.ensemble.block_runs import cores
 
 HELP = "say what works here, and test it"
 ABOUT = """Say what this installation has and can do: versions, whether runs are native code or plain and why, the

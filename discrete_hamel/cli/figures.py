@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from discrete_hamel.cli.names import choose, headline
+from discrete_hamel.cli.name_lookup import choose, headline
 
 HELP = "write the papers' figures and check their claims"
 ABOUT = """Write the papers' figures as PDF and PNG, with their data, and check what each of them claims.
@@ -43,7 +43,7 @@ def execute(options: argparse.Namespace) -> int:
     from discrete_hamel.drawing import plots
 
     plots.style()
-    from discrete_hamel.runs.ensemble.runs import cores
+    from discrete_hamel.runs.ensemble.block_runs import cores
 
     whole = gallery.write_all(names, options.out, fast=not options.full, jobs=cores(), films=options.films)
     return 0 if whole else 1

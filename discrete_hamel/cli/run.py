@@ -8,9 +8,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.cli import motions, pictures
+from discrete_hamel.cli import motion_options, picture_options
 from discrete_hamel.cli.printing import add_json, facts, print_facts, said, summary
-from discrete_hamel.runs.storage.requests import place
+from discrete_hamel.runs.storage.store_options import place
 
 HELP = "simulate a system of the catalogue, or of a Python file"
 ABOUT = """Simulate a system of the catalogue, or of a Python file of yours; print where it starts and ends, and how
@@ -31,19 +31,19 @@ EXAMPLES = """examples:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Its options."""
-    motions.add(parser)
-    motions.add_run(parser)
+    motion_options.add(parser)
+    motion_options.add_run(parser)
     parser.add_argument("--save-every", type=int, default=1, metavar="N", help="keep every Nth node (default 1)")
     parser.add_argument("--save", metavar="PATH", help="save the trajectory as a Zarr store (dh.load reads it)")
-    pictures.add(parser)
+    picture_options.add(parser)
     add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run it, and print, save and draw what came out."""
-    motion = motions.motion_of(options)
+    motion = motion_options.motion_of(options)
     system, q, xi, v, h = motion
-    scheme = motions.scheme(options.scheme)
+    scheme = motion_options.scheme(options.scheme)
     _refuse_outputs(options, motion)
     _refuse_size(options, motion)
     start = time.perf_counter()
@@ -64,22 +64,22 @@ def execute(options: argparse.Namespace) -> int:
     if options.save:
         trajectory.save(options.save)
         said(options, f"saved to {options.save}")
-    pictures.draw(options, trajectory)
+    picture_options.draw(options, trajectory)
     if failure is not None:
         raise failure
     return 0
 
 
-def _refuse_outputs(options: argparse.Namespace, motion: motions.Motion) -> None:
+def _refuse_outputs(options: argparse.Namespace, motion: motion_options.Motion) -> None:
     """What cannot be written is said before the run, not after."""
     if options.save is not None and os.path.lexists(place(options.save)):
         raise FileExistsError(f"--save {options.save}: it exists already; give another name, or remove it first.")
     if options.steps == 0 and (options.plot or options.animate):
         raise InputError("there is nothing to draw after --steps 0.")
-    pictures.refuse(options, motion.system, np.asarray(motion.q), abs(options.steps * motion.h))
+    picture_options.refuse(options, motion.system, np.asarray(motion.q), abs(options.steps * motion.h))
 
 
-def _refuse_size(options: argparse.Namespace, motion: motions.Motion) -> None:
+def _refuse_size(options: argparse.Namespace, motion: motion_options.Motion) -> None:
     """A run whose nodes cannot fit into memory is refused before its hours, not after."""
     nodes = options.steps // max(1, options.save_every) + 1
     row = np.dtype(float).itemsize * (len(motion.q) + 2 * len(motion.v or motion.xi or ()))  # q, xi, xi_mid

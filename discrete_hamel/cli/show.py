@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.cli import pictures
-from discrete_hamel.cli.motions import FILE, stored_run
+from discrete_hamel.cli import picture_options
+from discrete_hamel.cli.motion_options import FILE, stored_run
 from discrete_hamel.cli.printing import add_json, facts, print_facts, summary
-from discrete_hamel.runs.ensemble.results import with_reasons
+from discrete_hamel.runs.ensemble.ensemble_result import with_reasons
 from discrete_hamel.runs.storage.optional import xarray_module
 from discrete_hamel.runs.storage.reading import verify
 
@@ -34,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Its options."""
     parser.add_argument("store", metavar="STORE", help="a Zarr store")
     parser.add_argument("--system", metavar="NAME", help=f"what moved, with the values of the store: {FILE}")
-    pictures.add(parser)
+    picture_options.add(parser)
     add_json(parser)
 
 
@@ -48,12 +48,12 @@ def execute(options: argparse.Namespace) -> int:
             options, xarray_module(stores=True).open_zarr(options.store, consolidated=False, decode_times=False)
         )
     trajectory = stored_run(options.store, options.system)
-    pictures.refuse(options, trajectory.system, trajectory.q[0], abs(float(trajectory.t[-1] - trajectory.t[0])))
+    picture_options.refuse(options, trajectory.system, trajectory.q[0], abs(float(trajectory.t[-1] - trajectory.t[0])))
     if options.json:
         print_facts(facts(trajectory))
     else:
         print(summary(trajectory))
-    pictures.draw(options, trajectory)
+    picture_options.draw(options, trajectory)
     return 0
 
 

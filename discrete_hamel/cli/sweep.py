@@ -9,9 +9,9 @@ import numpy as np
 
 import discrete_hamel as dh
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.cli import motions
-from discrete_hamel.cli import values as calls
-from discrete_hamel.cli.names import choose
+from discrete_hamel.cli import motion_options
+from discrete_hamel.cli import value_parser as calls
+from discrete_hamel.cli.name_lookup import choose
 from discrete_hamel.cli.printing import add_json, print_facts, said
 
 HELP = "run a system over a grid of values, into a store"
@@ -28,7 +28,7 @@ MOST = 10**7  # runs of a grid
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Its options."""
-    motions.add(parser)
+    motion_options.add(parser)
     parser.add_argument(
         "--over",
         action="append",
@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUES",
         help="a,b,c, or FIRST:LAST:NUMBER; again for a grid",
     )
-    motions.add_run(parser)
+    motion_options.add_run(parser)
     parser.add_argument("--save-every", type=int, metavar="N", help="keep every Nth node (default: the last one)")
     parser.add_argument("--store", required=True, metavar="PATH", help="the Zarr store")
     add_json(parser)
@@ -44,7 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the grid; 1 if members failed."""
-    motion = motions.motion_of(options)
+    motion = motion_options.motion_of(options)
     axes = dict(_axis(text) for text in options.over)
     size = int(np.prod([len(values) for values in axes.values()], dtype=float))
     if size > MOST:
@@ -58,7 +58,7 @@ def execute(options: argparse.Namespace) -> int:
         v=v,
         h=motion.h,
         steps=options.steps,
-        scheme=motions.scheme(options.scheme),
+        scheme=motion_options.scheme(options.scheme),
         save_every=options.save_every,
         store=options.store,
     )
@@ -91,7 +91,7 @@ def _axis(text: str) -> tuple[str, list[float]]:
 
 
 def _members(
-    motion: motions.Motion, names: Sequence[str], grid: np.ndarray
+    motion: motion_options.Motion, names: Sequence[str], grid: np.ndarray
 ) -> tuple[dh.System, np.ndarray, np.ndarray | None, np.ndarray | None]:
     """System, q, xi and v with a row a member, of which the named entries are the grid's."""
     system, by_v = motion.system, motion.v is not None

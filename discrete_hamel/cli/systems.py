@@ -5,8 +5,8 @@ import inspect
 from typing import Any
 
 import discrete_hamel as dh
-from discrete_hamel.cli import values as calls
-from discrete_hamel.cli.names import catalogue, choose, headline
+from discrete_hamel.cli import value_parser as calls
+from discrete_hamel.cli.name_lookup import catalogue, choose, headline
 from discrete_hamel.cli.printing import add_json, print_facts
 from discrete_hamel.systems._blocks import units
 

@@ -15,9 +15,9 @@ from jax import Array
 
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
-from discrete_hamel.compiler.native.columns import NativeColumns
+from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
+from discrete_hamel.compiler.native.function_of_rows import NativeColumns
 from discrete_hamel.compiler.native.object_code import available
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying import hidden

@@ -1,8 +1,8 @@
 """The one door to compiled steps: what a run on the host, runs in lanes and a run under jit take, or why it is nothing.
 
 Each is built once a kind (a tree structure, its shapes, and what it is compiled for), compared with the scheme's own
-functions, and kept in one cache. `graph/limits.py` says what is too large. Whatever goes wrong on the way is the reason
-for the plain path, which is the definition and takes over; the report of a run says it.
+functions, and kept in one cache. `graph/size_limits.py` says what is too large. Whatever goes wrong on the
+way is the reason for the plain path, which is the definition and takes over; the report of a run says it.
 """
 
 import warnings
@@ -16,15 +16,15 @@ from jax import Array
 from discrete_hamel._support.caches import Cache, StartReason
 from discrete_hamel._support.errors import Explained
 from discrete_hamel.compiler.graph.expressions import Unsupported
-from discrete_hamel.compiler.graph.leaves import scalars
-from discrete_hamel.compiler.graph.limits import MOST_JIT, PATIENCE, WIDE
 from discrete_hamel.compiler.graph.lowering import work
+from discrete_hamel.compiler.graph.pytree_leaves import scalars
+from discrete_hamel.compiler.graph.size_limits import MOST_JIT, PATIENCE, WIDE
 from discrete_hamel.compiler.native.host import HostRun, unusable
 from discrete_hamel.compiler.native.lanes import LaneRun
-from discrete_hamel.compiler.reading.numbers import kind_of
+from discrete_hamel.compiler.reading.cached_scalars import kind_of
 from discrete_hamel.compiler.reading.sample_points import sample_points
+from discrete_hamel.compiler.step.collocation_step import StageStepper
 from discrete_hamel.compiler.step.program import run_passes
-from discrete_hamel.compiler.step.stages import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.compiler.step.verification import STEPS, difference, refuse
 from discrete_hamel.mechanics.system import System

@@ -18,7 +18,7 @@ from jax import Array, lax
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
-from discrete_hamel.compiler.reading.numbers import on_device
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.control.sqp import ONCE, Stage, solve
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.newton import root

@@ -9,7 +9,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.fields.pairs import complex_of, pairs_of, square
+from discrete_hamel.fields.complex_points import complex_of, pairs_of, square
 from discrete_hamel.fields.string import String
 from discrete_hamel.fields.tension import tension
 from discrete_hamel.mechanics.system import System

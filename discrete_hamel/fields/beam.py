@@ -11,8 +11,8 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields.line import Line
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
-from discrete_hamel.systems._blocks.algebras import SE2
+from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.lie_algebras import SE2
 
 
 class Beam(Line, System):
@@ -190,7 +190,7 @@ class Beam(Line, System):
             raise InputError(f"a beam has at least 2 sections; points is {self.points}.")
         if self.blade and self.clamped:
             raise InputError("the first section is on a blade or clamped, not both.")
-        parameters.positive(self, "mass", "length", "gyration", "bending", "stretching", "shearing")
+        physical.positive(self, "mass", "length", "gyration", "bending", "stretching", "shearing")
 
     def sample(self) -> dict:
         """Straight, thrown with a turn."""

@@ -11,8 +11,8 @@ from jax import Array, lax
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.fields.complex_points import complex_of, points_along, square
 from discrete_hamel.fields.line import Line
-from discrete_hamel.fields.pairs import complex_of, points_along, square
 
 KINK = 1e-6  # rad, between the string at its front and where it goes
 

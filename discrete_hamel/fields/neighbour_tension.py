@@ -7,7 +7,7 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields import banded
 from discrete_hamel.fields.along_and_across import AlongAndAcross
-from discrete_hamel.fields.pairs import complex_of, pairs_of, square
+from discrete_hamel.fields.complex_points import complex_of, pairs_of, square
 from discrete_hamel.fields.tension import outer_forces, tension, tension_rows
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Interval, Scheme, State

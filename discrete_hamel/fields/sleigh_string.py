@@ -9,11 +9,11 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.fields.complex_points import complex_of, pairs_of, square
 from discrete_hamel.fields.following import Trailing, across_links, drawn_along, follow, laid_behind, polyline, trail
-from discrete_hamel.fields.pairs import complex_of, pairs_of, square
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import parameters
+from discrete_hamel.systems._blocks import physical
 from discrete_hamel.systems.sleighs import motions_of_plane, platform
 
 
@@ -131,7 +131,7 @@ class SleighWithString(Trailing, System):
     def check(self) -> None:
         if self.points < 2:
             raise InputError(f"a string has at least 2 points; points is {self.points}.")
-        parameters.positive(self, "mass", "inertia", "string_mass", "length")
+        physical.positive(self, "mass", "inertia", "string_mass", "length")
 
     def sample(self) -> dict:
         """A straight string drawn into a circle."""

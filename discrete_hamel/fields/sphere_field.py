@@ -11,7 +11,7 @@ from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.fields.line import Line
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import parameters
+from discrete_hamel.systems._blocks import physical
 
 
 class SphereField(Line, System):
@@ -110,7 +110,7 @@ class SphereField(Line, System):
     def check(self) -> None:
         if self.points < 2:
             raise InputError(f"a field has at least 2 points; points is {self.points}.")
-        parameters.positive(self, "length")
+        physical.positive(self, "length")
 
     def sample(self) -> dict:
         """A bent arc, set moving across."""

@@ -11,10 +11,10 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree, static
+from discrete_hamel.fields.complex_points import complex_of, pairs_of, points_along, square
 from discrete_hamel.fields.line import Line
-from discrete_hamel.fields.pairs import complex_of, pairs_of, points_along, square
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import parameters
+from discrete_hamel.systems._blocks import physical
 
 
 class Free(Pytree):
@@ -238,8 +238,8 @@ class String(Line, System):
             raise InputError(f"back is {self.back!r}; it is Free() or Fixed(). A hand drives the front.")
         if self.hung and (isinstance(self.front, Free) or self.points < 4):
             raise InputError("a string that is held at one end only has it in front; held at both it needs 4 points.")
-        parameters.positive(self, "mass", "length")
-        parameters.not_negative(self, "stiffness")
+        physical.positive(self, "mass", "length")
+        physical.not_negative(self, "stiffness")
 
     def sample(self) -> dict:
         """A bent string, turning."""

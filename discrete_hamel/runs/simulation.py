@@ -10,9 +10,9 @@ from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocitie
 from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
 from discrete_hamel._support.inputs import before_steps, explained
 from discrete_hamel.compiler.native.host import warn_of_single_precision
-from discrete_hamel.compiler.reading.numbers import on_device
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs import refusals
+from discrete_hamel.runs import traced_refusals
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import run, trace
 from discrete_hamel.runs.output_shapes import step_density
@@ -93,8 +93,8 @@ def simulate(
             raise InputError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         system, q, xi = checks.canonical(system), on_device(q), on_device(xi)
         trajectory = trace(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
-        v, asked = None if v is None else checks.vector("v", v), refusals.demands(system)
-        refused = refusals.marks(system, scheme, q, xi, h, v, asked)
+        v, asked = None if v is None else checks.vector("v", v), traced_refusals.demands(system)
+        refused = traced_refusals.marks(system, scheme, q, xi, h, v, asked)
         return trajectory.replace(t=t0 + trajectory.t, report=trajectory.report.replace(refused=refused))
     checks.finite_parameters(scheme)
     with explained(f"what {type(scheme).__name__} checks before a run"):

@@ -15,7 +15,7 @@ from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.compiler.along import along
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs import refusals
+from discrete_hamel.runs import traced_refusals
 from discrete_hamel.systems._blocks.contact_laws import contact_law
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class RunReport(Pytree):
 
     def refusals(self) -> tuple[str, ...]:
         """Why the data of a run under jit would be refused outside it, in sentences; of one run of a batch."""
-        return () if self.refused is None else refusals.sentences(int(self.refused))
+        return () if self.refused is None else traced_refusals.sentences(int(self.refused))
 
     def _path(self) -> str:
         astray = self.path != "plain" and not isinstance(self.plain_steps, jax.core.Tracer) and np.any(self.plain_steps)
@@ -187,7 +187,7 @@ class Trajectory(Pytree):
 
         `draw` is another function of `dh.plots`, with its options: traj.plot(dh.plots.power_spectrum, of="theta").
         """
-        from discrete_hamel.drawing.plots.curves import drawing
+        from discrete_hamel.drawing.plots.trajectory_curves import drawing
 
         return drawing(draw)(self, ax=ax, **options)
 

@@ -13,8 +13,8 @@ from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.inputs import combination, explained, floats, name_of, short
+from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, with_arrays
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
-from discrete_hamel.compiler.reading.numbers import kind_of, number, on_device, with_arrays
 from discrete_hamel.compiler.reading.tape import Repeated
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
@@ -22,7 +22,7 @@ from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold
 from discrete_hamel.mechanics.singular_states import lost_direction, refuse_singular, without_inertia
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
-from discrete_hamel.runs.refusals import ON_CONSTRAINT
+from discrete_hamel.runs.traced_refusals import ON_CONSTRAINT
 
 _shapes = Cache(most=500)  # by what they follow from
 by_numpy = cache(interpret)  # what choices of frames are made by, one interpreter a function

@@ -11,7 +11,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.coefficients.quadratures import gauss, lobatto, polynomials, through_nodes
+from discrete_hamel.schemes.coefficients.quadrature import gauss, lobatto, polynomials, through_nodes
 from discrete_hamel.schemes.cortes_martinez import CortesMartinez
 from discrete_hamel.schemes.gauss import MOST_STAGES, Gauss
 from discrete_hamel.schemes.lagrangian import momentum_and_force, need_independent, refuse_dependent

@@ -7,7 +7,7 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.hamel import balance, full, velocities
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.schemes.coefficients.quadratures import collocation
+from discrete_hamel.schemes.coefficients.quadrature import collocation
 from discrete_hamel.schemes.scheme import Scheme, State
 
 MOST_STAGES = 12

@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from discrete_hamel.systems._blocks.algebras import EulerPoincare, EulerPoincareSuslov
+from discrete_hamel.systems._blocks.lie_algebras import EulerPoincare, EulerPoincareSuslov
 from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
 from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface, BasketballOnHoop
 from discrete_hamel.systems.carts import Car, ThreeWheelCart

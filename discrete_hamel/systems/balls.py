@@ -10,7 +10,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import SO3, hat
@@ -59,9 +59,9 @@ class ChaplyginSphere(Rolling):
         return Rolling.invariants(self) | momenta
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "radius")
-        parameters.not_negative(self, "gravity")
-        parameters.inertia_tensor(self, "inertia")
+        physical.positive(self, "mass", "radius")
+        physical.not_negative(self, "gravity")
+        physical.inertia_tensor(self, "inertia")
 
     def sample(self) -> dict:
         """Spun about no principal axis."""
@@ -165,8 +165,8 @@ class BallOnSphere(Natural):
         return {"rotation about the vertical": around} | turns
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "radius", "sphere")
-        parameters.not_negative(self, "gravity")
+        physical.positive(self, "mass", "inertia", "radius", "sphere")
+        physical.not_negative(self, "gravity")
         if self.inside:
             fits(self, "sphere")
 

@@ -11,7 +11,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.system import Invariant
-from discrete_hamel.systems._blocks import outlines, parameters, roundness
+from discrete_hamel.systems._blocks import outlines, physical, roundness
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI, cgs
 from discrete_hamel.systems.balls import ball_outline, fits, turned_about
@@ -208,8 +208,8 @@ class BallOnSurface(OnSurface):
         return jnp.asarray(self.profile(s) if self.params is None else self.profile(s, self.params))
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "radius")
-        parameters.not_negative(self, "gravity")
+        physical.positive(self, "mass", "inertia", "radius")
+        physical.not_negative(self, "gravity")
 
     def check_start(self, q: Array) -> None:
         roundness.rollable(self, q[9])
@@ -247,8 +247,8 @@ class BallInCylinder(OnSurface):
         }
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "radius", "cylinder")
-        parameters.not_negative(self, "gravity")
+        physical.positive(self, "mass", "inertia", "radius", "cylinder")
+        physical.not_negative(self, "gravity")
         fits(self, "cylinder")  # type: ignore[arg-type]
 
     def sample(self) -> dict:
@@ -284,8 +284,8 @@ class BasketballOnHoop(OnSurface):
         return 2 * self.mass * self.radius**2 / 3
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "radius", "hoop", "wire")
-        parameters.not_negative(self, "gravity")
+        physical.positive(self, "mass", "radius", "hoop", "wire")
+        physical.not_negative(self, "gravity")
         fits(self, "hoop")  # type: ignore[arg-type]
 
     def sample(self) -> dict:

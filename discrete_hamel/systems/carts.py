@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 
 
@@ -131,8 +131,8 @@ class ThreeWheelCart(System):
         return plane | {"rotation of the plane": lambda q: turn(q).at[6].set(1.0)} | wheels
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "wheel_inertia", "steering_inertia", "wheel_radius", "wheelbase")
-        parameters.not_negative(self, "half_track")
+        physical.positive(self, "mass", "inertia", "wheel_inertia", "steering_inertia", "wheel_radius", "wheelbase")
+        physical.not_negative(self, "half_track")
 
     def sample(self) -> dict:
         """Rolling with the front wheel turned and turning."""
@@ -210,7 +210,7 @@ class Car(System):
         return plane_symmetries(self.coordinates)
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "steering_inertia", "wheelbase")
+        physical.positive(self, "mass", "inertia", "steering_inertia", "wheelbase")
 
     def sample(self) -> dict:
         """Driving with the steering let go."""

@@ -6,7 +6,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.particles import NonholonomicParticle, contact_frame
 
@@ -59,9 +59,9 @@ class ChargedParticle(System):
         }
 
     def check(self) -> None:
-        parameters.positive(self, "mass")
-        parameters.shape(self, "magnetic", (3,))
-        parameters.shape(self, "electric", (3,))
+        physical.positive(self, "mass")
+        physical.shape(self, "magnetic", (3,))
+        physical.shape(self, "electric", (3,))
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The particle with a small cross."""
@@ -104,9 +104,9 @@ class ChargedNonholonomicParticle(System):
         return {"energy": Invariant(energy, "bounded")}
 
     def check(self) -> None:
-        parameters.positive(self, "mass")
-        parameters.shape(self, "magnetic", (3,))
-        parameters.shape(self, "electric", (3,))
+        physical.positive(self, "mass")
+        physical.shape(self, "magnetic", (3,))
+        physical.shape(self, "electric", (3,))
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The plane in which it may move."""

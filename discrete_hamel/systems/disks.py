@@ -8,8 +8,8 @@ from jax import Array
 
 from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
-from discrete_hamel.systems._blocks.algebras import constants
+from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.lie_algebras import constants
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
@@ -82,7 +82,7 @@ class VerticalDisk(System):
 
     def check(self) -> None:
         _check(self)
-        parameters.not_negative(self, "gravity")
+        physical.not_negative(self, "gravity")
 
     def sample(self) -> dict:
         """Once around the circle in a little more than six seconds."""
@@ -175,7 +175,7 @@ class RollingDisk(Natural):
 
     def check(self) -> None:
         _check(self)
-        parameters.not_negative(self, "gravity")
+        physical.not_negative(self, "gravity")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The disk in space, its face in quarters, and its contact."""
@@ -225,7 +225,7 @@ class RollingDiskOnRotations(Rolling):
 
     def check(self) -> None:
         _check(self)
-        parameters.not_negative(self, "gravity")
+        physical.not_negative(self, "gravity")
 
     def sample(self) -> dict:
         """Leaning by 0.3, rolling fast enough to stay up."""
@@ -259,7 +259,7 @@ def _rim(radius: float, theta: float, phi: float, psi: float, x: float, y: float
 
 
 def _check(disk: "VerticalDisk | RollingDisk | RollingDiskOnRotations") -> None:
-    parameters.positive(disk, "mass", "radius", "inertia_diameter", "inertia_axis")
+    physical.positive(disk, "mass", "radius", "inertia_diameter", "inertia_axis")
     axisymmetric_moments(disk, "inertia_diameter", "inertia_axis")
 
 
@@ -320,7 +320,7 @@ class CoaxialDiscs(Natural):
         return {"translation along y": lambda q: jnp.array([0.0, 1.0, 0.0, 1.0])}
 
     def check(self) -> None:
-        parameters.positive(self, "mass1", "mass2")
+        physical.positive(self, "mass1", "mass2")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The axis, and the two discs from above."""

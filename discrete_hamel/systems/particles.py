@@ -8,7 +8,7 @@ from jax import Array
 
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 
@@ -59,7 +59,7 @@ class NonholonomicParticle(System):
         return translations(x=(1.0, 0.0, 0.0), z=(0.0, 0.0, 1.0))
 
     def check(self) -> None:
-        parameters.positive(self, "mass")
+        physical.positive(self, "mass")
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The plane in which it may move."""
@@ -105,8 +105,8 @@ class HeisenbergParticle(Natural):
         return {"rotation about z": lambda q: jnp.array([-q[1], q[0], 0.0])}
 
     def check(self) -> None:
-        parameters.positive(self, "mass")
-        parameters.not_negative(self, "stiffness")
+        physical.positive(self, "mass")
+        physical.not_negative(self, "stiffness")
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The plane in which it may move."""
@@ -159,7 +159,7 @@ class KnifeEdgeOnIncline(Natural):
         return translations(y=(0.0, 0.0, 1.0))
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia")
+        physical.positive(self, "mass", "inertia")
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The blade, in the plane."""

@@ -7,8 +7,8 @@ from jax import Array
 from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
-from discrete_hamel.systems._blocks.algebras import SO3, rotation_basis, rotations_of
+from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.lie_algebras import SO3, rotation_basis, rotations_of
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 
@@ -67,7 +67,7 @@ class SphericalPendulum(System):
         }
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "length")
+        physical.positive(self, "mass", "length")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The rod, as the body sees it: its azimuth is that of gamma."""
@@ -137,7 +137,7 @@ class NSpherePendulum(Natural):
         }
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "length")
+        physical.positive(self, "mass", "length")
         if self.dimension < 2:
             raise InputError(f"the parameter dimension of NSpherePendulum must be at least 2; it is {self.dimension}.")
 
@@ -204,8 +204,8 @@ class PlanarChain(Natural):
         if self.links < 1:
             raise InputError(f"the parameter links of PlanarChain must be at least 1; it is {self.links}.")
         for name in ("masses", "lengths"):
-            parameters.shape(self, name, (), (self.links,))
-        parameters.positive(self, "masses", "lengths")
+            physical.shape(self, name, (), (self.links,))
+        physical.positive(self, "masses", "lengths")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The rods, from the pivot down."""

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 
@@ -56,7 +56,7 @@ class SphericalPendulumAngles(Natural):
         return self.length * jnp.stack([s * jnp.cos(q[1]), s * jnp.sin(q[1]), -c])
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "length")
+        physical.positive(self, "mass", "length")
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The rod."""
@@ -132,7 +132,7 @@ class SphericalPendulumCartesian(System):
         return {"rotation about the vertical": lambda q: jnp.array([-q[1], q[0], 0.0])}
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "length")
+        physical.positive(self, "mass", "length")
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The rod."""

@@ -10,7 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.systems._blocks import parameters, roundness
+from discrete_hamel.systems._blocks import physical, roundness
 from discrete_hamel.systems.rigid_bodies import inertia_matrix
 from discrete_hamel.systems.rolling import Rolling
 
@@ -53,9 +53,9 @@ class ConvexBody(Rolling):
         return inertia_matrix(self.inertia)
 
     def check(self) -> None:
-        parameters.positive(self, "mass")
-        parameters.not_negative(self, "gravity")
-        parameters.inertia_tensor(self, "inertia")
+        physical.positive(self, "mass")
+        physical.not_negative(self, "gravity")
+        physical.inertia_tensor(self, "inertia")
         roundness.convex(self)
 
     def sample(self) -> dict:
@@ -111,11 +111,11 @@ class Rattleback(Rolling):
         return turn @ jnp.diag(inertia) @ turn.T
 
     def check(self) -> None:
-        parameters.shape(self, "semiaxes", (3,))
-        parameters.shape(self, "depth", ())
-        parameters.positive(self, "mass", "semiaxes")
-        parameters.not_negative(self, "gravity")
-        parameters.inertia_tensor(self, "inertia")
+        physical.shape(self, "semiaxes", (3,))
+        physical.shape(self, "depth", ())
+        physical.positive(self, "mass", "semiaxes")
+        physical.not_negative(self, "gravity")
+        physical.inertia_tensor(self, "inertia")
         if abs(float(self.depth)) >= float(np.asarray(self.semiaxes)[2]):
             raise InputError(
                 f"the parameter depth of Rattleback is {float(self.depth):g}: the mass centre lies outside the "

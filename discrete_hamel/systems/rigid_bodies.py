@@ -8,8 +8,8 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
-from discrete_hamel.systems._blocks.algebras import SO3
+from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.lie_algebras import SO3
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
@@ -102,7 +102,7 @@ class RigidBody(Attitude):
         return rotations_in_space("xyz")
 
     def check(self) -> None:
-        parameters.inertia_tensor(self, "inertia")
+        physical.inertia_tensor(self, "inertia")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The homogeneous ellipsoid with this inertia."""
@@ -145,8 +145,8 @@ class HeavyTop(Natural, Attitude):
         return rotations_in_space("z")
 
     def check(self) -> None:
-        parameters.inertia_tensor(self, "inertia")
-        parameters.shape(self, "weight", (3,))
+        physical.inertia_tensor(self, "inertia")
+        physical.shape(self, "weight", (3,))
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """A top about the line to the mass centre."""
@@ -202,8 +202,8 @@ class LagrangeTop(Natural, Attitude):
         return rotations_in_space("z") | about_axis
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "distance")
-        parameters.principal_moments(self, "inertia_across", "inertia_across", "inertia_axis")
+        physical.positive(self, "mass", "distance")
+        physical.principal_moments(self, "inertia_across", "inertia_across", "inertia_axis")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """A top about its axis."""

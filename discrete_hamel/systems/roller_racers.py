@@ -8,7 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.carts import DrivenInPlane, in_the_plane, plane_symmetries, wheel
 
@@ -129,7 +129,7 @@ def _racer_energy(racer: "RollerRacer | DrivenRollerRacer", planar: Array, steer
 
 
 def _check_racer(racer: "RollerRacer | DrivenRollerRacer") -> None:
-    parameters.positive(racer, "mass", "inertia", "handle_inertia", "rear", "front")
+    physical.positive(racer, "mass", "inertia", "handle_inertia", "rear", "front")
 
 
 def _racer(rear: float, front: float, theta: float, x: float, y: float, phi: float) -> list[np.ndarray]:

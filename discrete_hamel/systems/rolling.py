@@ -10,7 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import SO3, hat
 from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations, orthogonality
@@ -163,9 +163,9 @@ def spin_of_the_body(q: Array) -> Array:
 
 def axisymmetric_moments(body: System, across: str, axis: str) -> None:
     """The moments J1 across the axis and J3 about it are positive and J3 <= 2 J1: no mass is negative."""
-    parameters.positive(body, across, axis)
+    physical.positive(body, across, axis)
     j1, j3 = float(getattr(body, across)), float(getattr(body, axis))
-    if j3 > 2 * j1 * (1 + parameters.ROUNDOFF):
+    if j3 > 2 * j1 * (1 + physical.ROUNDOFF):
         raise InputError(
             f"the parameter {axis} of {type(body).__name__} is {j3:g} and breaks the triangle inequality: it exceeds "
             f"twice {across}, {j1:g}, which no distribution of mass allows."

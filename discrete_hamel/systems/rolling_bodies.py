@@ -8,7 +8,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel.mechanics.system import Invariant
-from discrete_hamel.systems._blocks import parameters, roundness
+from discrete_hamel.systems._blocks import physical, roundness
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.rolling import Rolling, axisymmetric_moments, spin_of_the_body
 
@@ -87,8 +87,8 @@ class RollingBody(Rolling):
         return Rolling.symmetries(self) | {"rotation about the body's axis": spin_of_the_body}
 
     def check(self) -> None:
-        parameters.positive(self, "mass")
-        parameters.not_negative(self, "gravity")
+        physical.positive(self, "mass")
+        physical.not_negative(self, "gravity")
         axisymmetric_moments(self, "inertia_across", "inertia_axis")
         roundness.convex_of_revolution(self)
 
@@ -161,8 +161,8 @@ class RouthTop(Rolling):
         return Rolling.symmetries(self) | {"rotation about the body's axis": spin_of_the_body}
 
     def check(self) -> None:
-        parameters.positive(self, "mass")
-        parameters.not_negative(self, "gravity", "radius")
+        physical.positive(self, "mass")
+        physical.not_negative(self, "gravity", "radius")
         axisymmetric_moments(self, "inertia_across", "inertia_axis")
 
     def sample(self) -> dict:

@@ -8,7 +8,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.sleighs import body_fields, motions_of_plane, platform
@@ -82,7 +82,7 @@ class SleighOscillator(Natural):
         return motions_of_plane(before=1)
 
     def check(self) -> None:
-        parameters.positive(self, "sleigh", "mass", "inertia", "stiffness")
+        physical.positive(self, "sleigh", "mass", "inertia", "stiffness")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade, the platform, and the mass as a small square on the line of the blade."""

@@ -9,7 +9,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 
 
@@ -74,7 +74,7 @@ class ChaplyginSleigh(System):
         return motions_of_plane()
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia")
+        physical.positive(self, "mass", "inertia")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade, the platform, and the mass centre as a short bar."""
@@ -141,7 +141,7 @@ class ChaplyginSleighMomentumFrame(System):
         return motions_of_plane()
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia")
+        physical.positive(self, "mass", "inertia")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade and the platform."""
@@ -192,7 +192,7 @@ class DegenerateSleigh(System):
         return motions_of_plane(before=1)
 
     def check(self) -> None:
-        parameters.positive(self, "mass")
+        physical.positive(self, "mass")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The blade."""

@@ -8,7 +8,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.carts import DrivenInPlane, in_the_plane, plane_symmetries, wheel
 
@@ -135,7 +135,7 @@ def _with_time(place: Array) -> Array:
 
 
 def _check_snakeboard(board: "Snakeboard | DrivenSnakeboard") -> None:
-    parameters.positive(board, "mass", "inertia", "rotor_inertia", "wheel_inertia", "half_length")
+    physical.positive(board, "mass", "inertia", "rotor_inertia", "wheel_inertia", "half_length")
 
 
 def _snakeboard(length: float, theta: float, x: float, y: float, psi: float, phi: float) -> list[np.ndarray]:

@@ -8,8 +8,8 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
-from discrete_hamel.systems._blocks.algebras import SO3, adapted_basis, adapted_structure
+from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.lie_algebras import SO3, adapted_basis, adapted_structure
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.rigid_bodies import (
@@ -49,9 +49,9 @@ class HeldAxis(System):
         return adapted_structure(SO3, self.axis)
 
     def check(self) -> None:
-        parameters.inertia_tensor(self, "inertia")
-        parameters.shape(self, "axis", (3,))
-        parameters.independent_rows(self, "axis")
+        physical.inertia_tensor(self, "inertia")
+        physical.shape(self, "axis", (3,))
+        physical.independent_rows(self, "axis")
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The body's ellipsoid, and the axis about which it cannot turn."""
@@ -119,7 +119,7 @@ class HeavySuslov(Natural, HeldAxis, Attitude):
 
     def check(self) -> None:
         super().check()
-        parameters.shape(self, "weight", (3,))
+        physical.shape(self, "weight", (3,))
 
     def sample(self) -> dict:
         """Released while leaning and turning."""

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.balls import ball_outline, turned_about
 from discrete_hamel.systems.pendulums import SO3
@@ -120,8 +120,8 @@ class BallOnTurntable(System):
         return self.rate * jnp.concatenate([turn, jnp.stack([-q[10], q[9]])])
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "radius")
-        parameters.not_negative(self, "gravity")
+        physical.positive(self, "mass", "inertia", "radius")
+        physical.not_negative(self, "gravity")
 
     def sample(self) -> dict:
         """Set down at rest beside the axis, with a spin."""

@@ -8,7 +8,7 @@ from jax import Array
 
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 
 
@@ -74,8 +74,8 @@ class TwoPointsParallelVelocities(NonlinearSystem):
         return {"energy": Invariant(energy, "bounded")}
 
     def check(self) -> None:
-        parameters.positive(self, "mass1", "mass2")
-        parameters.not_negative(self, "stiffness")
+        physical.positive(self, "mass1", "mass2")
+        physical.not_negative(self, "stiffness")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The points and the spring."""
@@ -131,8 +131,8 @@ class TwoPointsOrthogonalVelocities(System):
         return {"translation along y": lambda _: jnp.array([0.0, 1.0, 0.0, 0.0])}
 
     def check(self) -> None:
-        parameters.positive(self, "mass1", "mass2")
-        parameters.not_negative(self, "stiffness")
+        physical.positive(self, "mass1", "mass2")
+        physical.not_negative(self, "stiffness")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The points and the line between them."""
@@ -214,7 +214,7 @@ class SegmentParallelVelocities(System):
         return {"translation along y": lambda _: jnp.array([0.0, 1.0, 0.0])}
 
     def check(self) -> None:
-        parameters.positive(self, "mass1", "mass2", "length")
+        physical.positive(self, "mass1", "mass2", "length")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The segment and its points."""

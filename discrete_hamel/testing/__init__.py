@@ -7,7 +7,7 @@ draw from. It needs Hypothesis (`pip install "discrete_hamel[testing]"`), which 
 import importlib as _importlib
 
 _HOME = {
-    "AxiomFailed": "verdicts",
+    "AxiomFailed": "failure_message",
     "check_conserved": "conserved",
     "check_scheme": "schemes",
     "check_system": "systems",

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.analysis.symmetry.symmetries import changes
+from discrete_hamel.analysis.symmetry.invariance import changes
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.frames import left_inverse
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem

@@ -16,7 +16,7 @@ from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme
 from discrete_hamel.testing import strategies
-from discrete_hamel.testing.verdicts import AxiomFailed, everywhere, numerals, signature
+from discrete_hamel.testing.failure_message import AxiomFailed, everywhere, numerals, signature
 
 ROUNDOFF = 1e-12  # of a step; it adds up like a random walk
 SEEN = 1e-10  # below it nothing is said of an order
@@ -51,7 +51,7 @@ def check_conserved(
     >>> dh.testing.check_conserved("energy", sleigh, dh.DiscreteHamel(tau=0.4), kept=1, h=0.1)
     >>> dh.testing.check_conserved(lambda q, xi: xi[0], sleigh)                # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    discrete_hamel.testing.verdicts.AxiomFailed: <lambda> changes by ... of its size, where 1e-11 is allowed...
+    discrete_hamel.testing.failure_message.AxiomFailed: <lambda> changes by ... of its size, where 1e-11 is allowed...
     """
     functions = [function] if callable(function) or isinstance(function, str) else list(function)
     if motions is None:

@@ -10,10 +10,21 @@ from hypothesis import strategies as st
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel.schemes.scheme import Scheme
-from discrete_hamel.testing.cases import PARTICLE, POINTS, SLEIGH, START, STEP, SURFACE, Case, accepts, has_slope, orbit
+from discrete_hamel.testing.conserved_words import WORDS
+from discrete_hamel.testing.failure_message import AxiomFailed, everywhere, numerals
+from discrete_hamel.testing.small_problems import (
+    PARTICLE,
+    POINTS,
+    SLEIGH,
+    START,
+    STEP,
+    SURFACE,
+    Case,
+    accepts,
+    has_slope,
+    orbit,
+)
 from discrete_hamel.testing.strategies import numbers, vectors
-from discrete_hamel.testing.verdicts import AxiomFailed, everywhere, numerals
-from discrete_hamel.testing.words import WORDS
 
 ROUNDOFF = 1e-12
 SEEN = 1e-9  # a deviation beyond it is none of round-off
@@ -36,7 +47,7 @@ def check_scheme(scheme: Scheme) -> None:
     ...     conserves = ("constraint",)
     >>> dh.testing.check_scheme(Modest())                                     # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    discrete_hamel.testing.verdicts.AxiomFailed: relative equilibria: kept by Modest(...), which does not say so...
+    discrete_hamel.testing.failure_message.AxiomFailed: relative equilibria: kept by Modest(...), which does not say...
     """
     for check in (check_order, check_symmetry, check_equivariance):
         check(scheme)
@@ -50,7 +61,9 @@ def check_scheme(scheme: Scheme) -> None:
 def _simple(scheme: Scheme) -> Case:
     case = next((case for case in (SLEIGH, PARTICLE, SURFACE, POINTS) if accepts(scheme, case)), None)
     if case is None:
-        raise AxiomFailed(f"{scheme!r} starts on no problem of dh.testing.cases; does start() refuse them all?")
+        raise AxiomFailed(
+            f"{scheme!r} starts on no problem of dh.testing.small_problems; does start() refuse them all?"
+        )
     return case
 
 

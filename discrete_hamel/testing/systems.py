@@ -16,7 +16,7 @@ from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.runs.output_shapes import nonlinear_shapes, refuse_shape, shapes
 from discrete_hamel.runs.validation import canonical
 from discrete_hamel.testing import axioms, strategies
-from discrete_hamel.testing.verdicts import EXAMPLES, AxiomFailed, everywhere, numerals, signature
+from discrete_hamel.testing.failure_message import EXAMPLES, AxiomFailed, everywhere, numerals, signature
 
 DEPENDENT = 1e-10  # ratio of a frame's singular values at which its fields are no longer independent
 
@@ -60,7 +60,7 @@ def check_system(
     ...         return -super().structure(q)
     >>> dh.testing.check_system(Wrong())                                      # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    discrete_hamel.testing.verdicts.AxiomFailed: bracket: structure(q) is not the bracket of the fields...
+    discrete_hamel.testing.failure_message.AxiomFailed: bracket: structure(q) is not the bracket of the fields...
     """
     place = jnp.asarray(strategies.where(system, q), float)
     _refuse_malformed(system, place)

@@ -11,7 +11,7 @@ import numpy as np
 from docstrings import page_of, prose
 
 import discrete_hamel as dh
-from discrete_hamel.cli import values as calls
+from discrete_hamel.cli import value_parser as calls
 from discrete_hamel.cli.systems import sample_of
 from discrete_hamel.systems._blocks import units
 

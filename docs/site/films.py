@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discrete_hamel.drawing.films import player, scenes
+from discrete_hamel.drawing.films import film_scene, player
 
 GRID = 1000  # the picture's width in whole numbers: coarser than in `traj.animate`, as it is shown smaller
 MILLISECONDS = 90  # a frame is shown
@@ -19,7 +19,7 @@ MILLISECONDS = 90  # a frame is shown
 
 def film(motion: Any) -> dict[str, Any]:
     """All frames of a motion, a trajectory or `motions.Motion`, in the words of static/film.js."""
-    scene = scenes.scene(motion, np.arange(len(motion)))
+    scene = film_scene.scene(motion, np.arange(len(motion)))
     return player.numbers_of(player.Sheet(scene, GRID), scene, MILLISECONDS, len(motion))
 
 

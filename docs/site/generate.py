@@ -17,7 +17,7 @@ from docstrings import page_of, prose
 from reference import raw
 
 import discrete_hamel as dh
-from discrete_hamel.cli.names import catalogue as known_systems
+from discrete_hamel.cli.name_lookup import catalogue as known_systems
 from paper_figures.papers import PAPERS
 from paper_figures.slips import SLIPS
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.cli.names import catalogue
+from discrete_hamel.cli.name_lookup import catalogue
 from discrete_hamel.cli.systems import sample_of
 from discrete_hamel.drawing.films.timing import frames
 
@@ -64,7 +64,7 @@ def kept(name: str) -> Motion | None:
 
 def main(names: list[str]) -> None:
     """Write those that have something to show."""
-    from discrete_hamel.drawing.films.scenes import shapes_of
+    from discrete_hamel.drawing.films.film_scene import shapes_of
 
     FOLDER.mkdir(exist_ok=True)
     for name in names or catalogue():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import branch, family
-from discrete_hamel.testing.words import steady_spin
+from discrete_hamel.testing.conserved_words import steady_spin
 
 S = dh.systems
 DISK = S.RollingDisk()

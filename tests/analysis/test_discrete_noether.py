@@ -7,7 +7,7 @@ import pytest
 from wrong_principles import of_the_wrong_sign, without_bracket
 
 import discrete_hamel as dh
-from discrete_hamel.analysis.symmetry.symmetries import components
+from discrete_hamel.analysis.symmetry.invariance import components
 
 TOP = dh.systems.HeavyTop()
 SLEIGH = dh.systems.ChaplyginSleigh()

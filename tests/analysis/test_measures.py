@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import keeps_measure, measure_condition
-from discrete_hamel.systems._blocks.algebras import AFFINE, SE2, SO3, rotations_of
+from discrete_hamel.systems._blocks.lie_algebras import AFFINE, SE2, SO3, rotations_of
 
 S = dh.systems
 OBLIQUE = ((1.2, 0.0, 0.2), (0.0, 1.5, 0.3), (0.2, 0.3, 2.0))

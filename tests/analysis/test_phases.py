@@ -7,8 +7,8 @@ import scipy.linalg
 from reduced_cases import disk, sleigh
 
 import discrete_hamel as dh
-from discrete_hamel.analysis.reduction.phases import _exponentials
-from discrete_hamel.drawing.films import scenes
+from discrete_hamel.analysis.reduction.relative_periodic_orbits import _exponentials
+from discrete_hamel.drawing.films import film_scene
 
 TWO = (1.3, 2.1)  # rates of two springs
 
@@ -71,7 +71,7 @@ def test_the_pattern_of_the_sleigh(tmp_path):
     assert np.max(np.abs(seen.q[8:] - seen.q[:-8])) < 1e-9 < 1 < np.max(np.abs(whole.q[8:] - whole.q[:-8]))
     assert np.max(np.abs(seen.q[4:] - seen.q[:-4])) > 0.1  # nor does it close after half a period
     assert "period" in repr(orbit)
-    tracks = [scenes.scene(track, np.arange(25)) for track in (seen, whole)]
+    tracks = [film_scene.scene(track, np.arange(25)) for track in (seen, whole)]
     assert [track.traces[0].over for track in tracks] == [True, False]  # the pattern is smaller than the sleigh
     assert np.array_equal(tracks[0].moving(24)[-1].points, tracks[0].traces[0].points)  # and drawn last
     assert seen.animate(tmp_path / "pattern.html", seconds=1.0, frames_a_second=4.0).stat().st_size > 1000

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.testing.words import keeps_steady_rolling, steady_spin
+from discrete_hamel.testing.conserved_words import keeps_steady_rolling, steady_spin
 
 TAUS = (0.0, 0.3, 0.5, 1.0)
 SIZES = st.floats(0.3, 3.0)

@@ -9,7 +9,7 @@ from problems import DISKS
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import Stability, family, threshold
-from discrete_hamel.testing.words import steady_spin
+from discrete_hamel.testing.conserved_words import steady_spin
 
 S = dh.systems
 SIZES = st.floats(0.4, 2.5)

@@ -7,7 +7,7 @@ import pytest
 from wrong_principles import of_left_node, of_the_wrong_sign, without_bracket
 
 import discrete_hamel as dh
-from discrete_hamel.analysis.motion.variations import principle_of
+from discrete_hamel.analysis.motion.action import principle_of
 from discrete_hamel.mechanics.hamel import full
 
 S = dh.systems

@@ -13,19 +13,19 @@ from jax.errors import JaxRuntimeError
 
 import discrete_hamel as dh
 from discrete_hamel import cli
-from discrete_hamel.cli import names, run
-from discrete_hamel.cli import values as calls
-from discrete_hamel.runs.storage import files
+from discrete_hamel.cli import name_lookup, run
+from discrete_hamel.cli import value_parser as calls
+from discrete_hamel.runs.storage import atomic_files
 from paper_figures import FIGURES
 
 
 def test_systems_lists_the_whole_catalogue(capsys):
     assert cli.main(["systems"]) == 0
     shown = {line.split()[0] for line in capsys.readouterr().out.splitlines() if line}
-    assert set(names.catalogue()) <= shown
+    assert set(name_lookup.catalogue()) <= shown
 
 
-@pytest.mark.parametrize("name", sorted(names.catalogue()))
+@pytest.mark.parametrize("name", sorted(name_lookup.catalogue()))
 def test_systems_describes_each(name, capsys):
     assert cli.main(["systems", name]) == 0
     text = capsys.readouterr().out
@@ -235,11 +235,11 @@ def test_a_run_that_fails_shows_what_it_had_and_exits_with_1(capsys, monkeypatch
 
 
 def test_schemes_are_read_with_their_parameters():
-    known = names.schemes()
-    scheme = calls.scheme("discretehamel(tau=0.25)", known, names.choose)
+    known = name_lookup.schemes()
+    scheme = calls.scheme("discretehamel(tau=0.25)", known, name_lookup.choose)
     assert type(scheme) is dh.DiscreteHamel
     assert scheme.tau == 0.25
-    assert type(calls.scheme("StaggeredHamel", known, names.choose)) is dh.StaggeredHamel
+    assert type(calls.scheme("StaggeredHamel", known, name_lookup.choose)) is dh.StaggeredHamel
 
 
 @pytest.mark.parametrize("line", [["--help"], ["run", "--help"], ["figures", "--help"], ["--version"]])
@@ -282,7 +282,7 @@ def test_a_full_disk_is_spoken_of_and_nothing_is_left(tmp_path, capsys, monkeypa
     def full(path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"{path}.part")
 
-    monkeypatch.setattr(files, "flush", full)
+    monkeypatch.setattr(atomic_files, "flush", full)
     assert cli.main(["run", "ChaplyginSleigh", "--steps", "5", "--save", str(tmp_path / "run.zarr")]) == 2
     shown = capsys.readouterr().err
     assert f"no store can be made at {tmp_path / 'run.zarr'}: No space left on device" in shown

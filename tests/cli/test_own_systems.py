@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.cli import completion, doctor, main, motions
+from discrete_hamel.cli import completion, doctor, main, motion_options
 
 SKATE = """
 import jax.numpy as jnp
@@ -53,7 +53,7 @@ def asked(line, capsys):
 def test_a_class_of_a_file_is_run_with_its_parameters(skate, capsys):
     line = ["run", f"{skate}:Skate", "--set", "slope=0.2", "--q", "0", "0", "0", "--xi", "2", "0", "--steps", "50"]
     facts, status = asked(line, capsys)
-    known = motions.by_name(f"{skate}:Skate")
+    known = motion_options.by_name(f"{skate}:Skate")
     trajectory = dh.simulate(known(slope=0.2), [0, 0, 0], [2, 0], h=0.01, steps=50)
     assert status == 0
     assert facts["names"] == ["theta", "x", "y"]

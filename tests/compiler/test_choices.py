@@ -147,7 +147,7 @@ def test_a_loop_that_takes_longer_than_where_it_was_built_is_finished_by_the_pla
 @pytest.mark.parametrize("divisor", [3, -3])
 def test_quotients_of_whole_numbers_are_jaxs(divisor):
     from discrete_hamel.compiler.graph.expressions import Graph
-    from discrete_hamel.compiler.graph.leaves import inputs_like
+    from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
     from discrete_hamel.compiler.reading.jaxprs import to_graph
     from discrete_hamel.compiler.step.verification import values_of
 

@@ -12,9 +12,9 @@ from test_compile import compilations
 import discrete_hamel as dh
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler import paths
+from discrete_hamel.compiler.graph.differentiation import pull, push
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import lower
-from discrete_hamel.compiler.graph.slopes import pull, push
 
 STEPS = 12
 

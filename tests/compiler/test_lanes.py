@@ -7,7 +7,7 @@ import pytest
 from problems import DISK, PENDULUM, SLEIGH, spinning
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.native import lanes
 from discrete_hamel.compiler.paths import lanes_for
 from discrete_hamel.runs import validation as checks

@@ -8,11 +8,11 @@ from problems import SLEIGH
 from test_native_runs import started
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.gradients.histories import History
+from discrete_hamel.compiler.gradients.differentiable_run import History
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
 from discrete_hamel.compiler.native import object_code
-from discrete_hamel.compiler.native.histories import Steps
-from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
+from discrete_hamel.compiler.native.derivative_sweeps import Cotangents, Tangents
+from discrete_hamel.compiler.native.run_history import Steps
 from discrete_hamel.compiler.step.stepper import Stepper
 
 pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())

@@ -9,8 +9,8 @@ from problems import DISK, PENDULUM, SLEIGH, spinning
 
 import discrete_hamel as dh
 from discrete_hamel.compiler import paths as choice
-from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.lowering import lower
+from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.native.host import HostRun
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.runs import validation as checks

@@ -7,8 +7,8 @@ import pytest
 from jax import lax
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.lowering import lower
+from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 
 SAMPLE = np.array([0.3, 0.7, -0.4, 0.6, 1.1, -0.9, 0.25, 0.8, 0.5])

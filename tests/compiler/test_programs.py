@@ -7,7 +7,7 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.reading import tape
-from discrete_hamel.compiler.reading.numbers import number
+from discrete_hamel.compiler.reading.cached_scalars import number
 from discrete_hamel.compiler.reading.tape import Repeated
 from discrete_hamel.runs import loop, validation
 

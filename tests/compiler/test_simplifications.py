@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import cycles, dependent, lower
-from discrete_hamel.compiler.simplifying.identities import idle, without_idle_angles
+from discrete_hamel.compiler.simplifying.angle_identities import idle, without_idle_angles
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 
 POINT = (0.3, 0.7, 0.45, 1.2)

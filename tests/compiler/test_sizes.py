@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.graph import expressions, limits
-from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.graph import expressions, size_limits
 from discrete_hamel.compiler.graph.lowering import lower
+from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.paths import compiled_for, stepper_for
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.compiler.step.verification import values_of
@@ -160,7 +160,7 @@ def test_under_jit_and_grad_size_has_no_other_limit():
 
     host = dh.simulate(system, sample["q"], push, h=1e-3, steps=20)
     (form,) = compiled_for(*canonical(system, sample["q"], push, 1e-3))[:1]
-    assert form.stepper.root.operations > limits.MOST_JIT
+    assert form.stepper.root.operations > size_limits.MOST_JIT
     value, slope = jax.jit(jax.value_and_grad(end))(1.0)
     assert value == host.q[-1, -1]
     assert slope == pytest.approx((end(1 + 1e-5) - end(1 - 1e-5)) / 2e-5, rel=1e-7)

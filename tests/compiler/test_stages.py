@@ -8,7 +8,7 @@ from numpy.polynomial import Polynomial
 import discrete_hamel as dh
 from discrete_hamel.compiler import paths as choice
 from discrete_hamel.compiler.native.host import HostRun
-from discrete_hamel.compiler.step.stages import StageStepper
+from discrete_hamel.compiler.step.collocation_step import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.runs import loop as loops
 from discrete_hamel.runs import validation as checks

@@ -8,7 +8,7 @@ import pytest
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.native import circular
-from discrete_hamel.compiler.reading import movements
+from discrete_hamel.compiler.reading import data_movement
 from discrete_hamel.compiler.step import verification
 
 DATA = {"q": np.array([0.4, -0.7, 0.9]), "xi": np.array([0.3, 0.2, -0.5]), "h": 0.05, "steps": 6}
@@ -54,7 +54,7 @@ def test_under_jit_the_compiled_step_is_still_taken():
 @pytest.mark.parametrize("way", WAYS)
 def test_a_primitive_that_is_misread_is_refused(way, monkeypatch):
     """Reversals that are none: Newton's iteration converges, and without the check nothing tells."""
-    monkeypatch.setitem(movements.BY_NUMPY, "rev", lambda p, a: a)
+    monkeypatch.setitem(data_movement.BY_NUMPY, "rev", lambda p, a: a)
     with pytest.warns(RuntimeWarning, match=r"FromVelocities with DiscreteHamel.*row \d of DiscreteHamel's residual"):
         end = WAYS[way](system())
     assert np.abs(end - PLAIN).max() < 1e-13
@@ -80,7 +80,7 @@ def test_a_nodal_velocity_that_does_not_belong_to_the_momentum_is_refused():
 
 @pytest.mark.parametrize("scheme", [dh.Gauss(stages=3), dh.Composed(dh.DiscreteHamel(), order=4), dh.StaggeredHamel()])
 def test_every_kind_of_step_is_checked(scheme, monkeypatch):
-    monkeypatch.setitem(movements.BY_NUMPY, "rev", lambda p, a: a)
+    monkeypatch.setitem(data_movement.BY_NUMPY, "rev", lambda p, a: a)
     with pytest.warns(RuntimeWarning, match="the compiled step differs from the plain one"):
         by_host(system(), scheme=scheme)
 

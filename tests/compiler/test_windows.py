@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax import lax
 
-from discrete_hamel.compiler.reading.windows import gather, scatter_places
+from discrete_hamel.compiler.reading.gather_scatter import gather, scatter_places
 
 MODES = (lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.PROMISE_IN_BOUNDS)
 NOWHERE = -7

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.drawing.films import scenes
+from discrete_hamel.drawing.films import film_scene
 
 
 @cache
@@ -13,4 +13,4 @@ def sampled(name):
     """A short run of the sample motion, and its scene in a few frames."""
     system = getattr(dh.systems, name)()
     run = dh.simulate(system, **system.sample(), steps=100)
-    return run, scenes.scene(run, np.array([0, 50, 99, 100]))
+    return run, film_scene.scene(run, np.array([0, 50, 99, 100]))

@@ -16,8 +16,8 @@ from film_samples import sampled
 from scipy.spatial.transform import Rotation
 
 import discrete_hamel as dh
-from discrete_hamel.drawing.films import closeup, projection, scenes, timing
-from discrete_hamel.drawing.films.cameras import FromAbove, looking_at
+from discrete_hamel.drawing.films import closeup, film_scene, projection, timing
+from discrete_hamel.drawing.films.film_camera import FromAbove, looking_at
 from discrete_hamel.drawing.films.painter import Painter
 from discrete_hamel.drawing.films.projection import Eye
 from discrete_hamel.systems._blocks import outlines
@@ -116,13 +116,13 @@ def test_the_wire_passes_behind_a_ball_on_it_and_before_one_that_hangs_inside():
     q = [np.array([1.0, 0, 0, 0, 1, 0, 0, 0, 1, s, near]) for s in (0.0, -1.2 * half)]
     frames = [[np.asanyarray(shape) for shape in hoop.shapes(place)] for place in q]
     wire = hoop.scenery(np.array(q))
-    eye, _ = scenes._eye(frames, [], wire)
+    eye, _ = film_scene._eye(frames, [], wire)
     _, before = projection.split_scenery(wire, eye)
     outwards = 2 * hoop.wire * np.array([np.cos(near), np.sin(near), 0.0])  # to the wire's outer side
     for shapes, away, under in ((frames[0], 0.0, True), (frames[1], outwards, False)):
         place = np.asarray(shapes[1])[0] + away
         spot = int(np.argmin([np.linalg.norm(found - place) for found, _ in before]))
-        assert (spot in scenes._hidden_pieces(shapes, before, eye)) is under
+        assert (spot in film_scene._hidden_pieces(shapes, before, eye)) is under
 
 
 def test_a_film_says_units_where_the_system_does():
@@ -224,14 +224,14 @@ def test_a_picture_at_one_node():
 
 
 def test_matplotlib_is_not_loaded_before_a_film():
-    code = "import sys, discrete_hamel, discrete_hamel.drawing.films.writers; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, discrete_hamel, discrete_hamel.drawing.films.film_files; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def driven(name, **sample):
     system = getattr(dh.systems.garage, name)()
     run = dh.simulate(system, **{**system.sample(), **sample}, steps=300)
-    return scenes.scene(run, np.arange(0, 301, 30))
+    return film_scene.scene(run, np.arange(0, 301, 30))
 
 
 def test_a_vehicle_small_beside_its_path_is_drawn_again_in_a_corner():

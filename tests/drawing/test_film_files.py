@@ -19,7 +19,7 @@ from PIL import Image, ImageSequence
 
 import discrete_hamel as dh
 from discrete_hamel._support.console import Progress
-from discrete_hamel.drawing.films import player, scenes, timing, writers
+from discrete_hamel.drawing.films import film_files, film_scene, player, timing
 from discrete_hamel.drawing.films.painter import Painter
 
 
@@ -34,7 +34,7 @@ def test_a_gif_has_its_frames(tmp_path):
     assert all(np.any(a != b) for a, b in zip(pictures, pictures[1:], strict=False))
     assert np.all(pictures[0][-3, 3] == 255)  # white is white
     shown = timing.frames(run)
-    painter = Painter(scenes.scene(run, shown.nodes))
+    painter = Painter(film_scene.scene(run, shown.nodes))
     assert np.mean(np.abs(pictures[12].astype(float) - painter.pixels(12))) < 2.0  # of 255: one palette for all frames
 
 
@@ -45,7 +45,7 @@ def test_an_html_film_holds_the_motion_and_needs_nothing_else(tmp_path):
     assert not re.search(r"(src|href)=|https?:|@import|url\(", page)
     film = json.loads(re.search(r"const film = (\{.*\});", page).group(1))
     assert len(film["frames"]) == len(film["captions"]) == len(film["milliseconds"]) == 11
-    scene = scenes.scene(run, timing.frames(run, 0.4).nodes)
+    scene = film_scene.scene(run, timing.frames(run, 0.4).nodes)
     sheet = player.Sheet(scene)
     style, numbers, until, _ = film["traces"][0]
     assert film["styles"][style][1] == dh.plots.VERMILLION
@@ -60,9 +60,9 @@ def test_an_mp4_is_written_by_ffmpeg_picture_by_picture(tmp_path, monkeypatch):
     program = tmp_path / "ffmpeg"
     program.write_text(count)
     program.chmod(0o755)
-    monkeypatch.setattr(writers, "ffmpeg", lambda: str(program))
+    monkeypatch.setattr(film_files, "ffmpeg", lambda: str(program))
     path = run.animate(tmp_path / "sleigh.mp4", seconds=0.2)
-    height, width, _ = Painter(scenes.scene(run, timing.frames(run, 0.2).nodes)).pixels(0).shape
+    height, width, _ = Painter(film_scene.scene(run, timing.frames(run, 0.2).nodes)).pixels(0).shape
     assert height % 2 == width % 2 == 0
     assert int(path.read_text()) == 6 * 3 * height * width
     program.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write('no such codec')\nsys.exit(3)\n")
@@ -72,7 +72,7 @@ def test_an_mp4_is_written_by_ffmpeg_picture_by_picture(tmp_path, monkeypatch):
 
 def _a_video_program():
     try:
-        return writers.ffmpeg()
+        return film_files.ffmpeg()
     except ImportError:
         return None
 
@@ -82,12 +82,12 @@ def test_a_real_mp4_plays_every_frame(tmp_path):
     run, _ = sampled("ChaplyginSleigh")
     path = run.animate(tmp_path / "sleigh.mp4", seconds=0.4)
     read = subprocess.run(
-        [writers.ffmpeg(), "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True
+        [film_files.ffmpeg(), "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True
     )
     assert read.returncode == 0
     assert b"h264" in read.stderr
     assert b"25 fps" in read.stderr
-    painter = Painter(scenes.scene(run, timing.frames(run, 0.4).nodes))
+    painter = Painter(film_scene.scene(run, timing.frames(run, 0.4).nodes))
     height, width, _ = painter.pixels(0).shape
     pictures = np.frombuffer(read.stdout, np.uint8).reshape(-1, height, width, 3)
     assert len(pictures) == 11
@@ -95,9 +95,9 @@ def test_a_real_mp4_plays_every_frame(tmp_path):
 
 
 def test_the_package_imageio_ffmpeg_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(writers.shutil, "which", lambda name: None)
+    monkeypatch.setattr(film_files.shutil, "which", lambda name: None)
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", SimpleNamespace(get_ffmpeg_exe=lambda: "/its/own/ffmpeg"))
-    assert writers.ffmpeg() == "/its/own/ffmpeg"
+    assert film_files.ffmpeg() == "/its/own/ffmpeg"
 
 
 SHOWN = """<script>requestAnimationFrame = show => setTimeout(() => show(performance.now()), 16);</script>
@@ -124,7 +124,7 @@ def test_the_html_player_plays_pauses_and_goes_where_the_slider_is(tmp_path):
 
 
 def test_without_ffmpeg_it_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(writers.shutil, "which", lambda name: None)
+    monkeypatch.setattr(film_files.shutil, "which", lambda name: None)
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(ImportError, match="pip install imageio-ffmpeg"):
         sampled("ChaplyginSleigh")[0].animate(tmp_path / "sleigh.mp4")
@@ -149,6 +149,6 @@ def test_long_films_show_progress(tmp_path):
     run, scene = sampled("ChaplyginSleigh")
     shown = timing.Frames(np.array([0, 50, 99, 100]), np.ones(4, int), 25.0)
     with Watched(4, True, unit="frames") as watched:
-        writers.gif(scene, shown, tmp_path / "x.gif", watched, 40)
+        film_files.gif(scene, shown, tmp_path / "x.gif", watched, 40)
         player.html(scene, shown, tmp_path / "x.html", watched, 40)
     assert watched.seen == [0, 1, 2, 3, 4, 1, 2, 3, 4]

@@ -14,7 +14,7 @@ from matplotlib import pyplot
 
 import discrete_hamel as dh
 from discrete_hamel import plots
-from discrete_hamel.drawing.plots import quantities
+from discrete_hamel.drawing.plots import named_quantity
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_a_phase_portrait_shows_its_quantities(sleigh, pendulum, ax):
     ],
 )
 def test_quantities_have_names(sleigh, name, expected):
-    np.testing.assert_allclose(quantities.along(sleigh, name), expected(sleigh), atol=1e-15)
+    np.testing.assert_allclose(named_quantity.along(sleigh, name), expected(sleigh), atol=1e-15)
 
 
 def test_the_power_spectrum_is_scipys_and_its_integral_the_variance(pendulum):
@@ -197,7 +197,7 @@ def test_a_mistyped_quantity_names_the_nearest(sleigh):
     with pytest.raises(ValueError, match="give one trajectory, or a list"):
         plots.phase_portrait({"not": "a run"}, of=("theta", "x"))
     with pytest.raises(ValueError, match="one number at each state"):
-        quantities.along(sleigh, lambda q, xi: q)
+        named_quantity.along(sleigh, lambda q, xi: q)
 
 
 def test_pictures_that_cannot_be_written_are_refused(tmp_path):

@@ -79,7 +79,7 @@ def test_an_invariant_is_refused_where_it_is_none():
 
 
 def test_films_draw_the_shapes():
-    from discrete_hamel.drawing.films.scenes import shapes_of
+    from discrete_hamel.drawing.films.film_scene import shapes_of
 
     system = WAYS["constraints"](**SAID)
     drawn = shapes_of(system, np.array(START["q"]))(np.array(START["q"]))

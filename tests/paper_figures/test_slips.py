@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.systems._blocks import algebras
+from discrete_hamel.systems._blocks import lie_algebras
 
 pytest.importorskip("scipy")
 from paper_figures import basketball, disk_checks, md_9_1, pendulum, sleigh_checks
@@ -142,7 +142,7 @@ def test_qs_6_16_wronskian_falls_with_the_trace():
 
 def test_qs_2_5_curvature_has_plus():
     """[u_a, u_b] of u_a = d/dr^a - A_a, A of a connection on R^2 x SE(2), is dA_a/dr^b - dA_b/dr^a + C A_a A_b."""
-    c = np.asarray(algebras.SE2)
+    c = np.asarray(lie_algebras.SE2)
     weights = jnp.asarray(RNG.normal(size=(2, 3, 2)))
 
     def connection(r):
@@ -193,8 +193,8 @@ def test_nd_16_17_decide_on_semisimple_groups_only():
     def condition(algebra):
         return dh.measure_condition(dh.systems.EulerPoincareSuslov(algebra, inertia, a), [])
 
-    shows(condition(algebras.SE2), off)
-    assert np.max(np.abs(condition(algebras.SO3))) > 1e-3
+    shows(condition(lie_algebras.SE2), off)
+    assert np.max(np.abs(condition(lie_algebras.SO3))) > 1e-3
 
 
 # --- [MD], by the numbers of the list of errata ---

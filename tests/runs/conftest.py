@@ -2,13 +2,13 @@
 
 import pytest
 
-from discrete_hamel.runs.storage import files
+from discrete_hamel.runs.storage import atomic_files
 
 
 @pytest.fixture(autouse=True)
 def _no_waiting_for_the_disk(request, monkeypatch):
     if "flushing" not in request.fixturenames:
-        monkeypatch.setattr(files, "flush", lambda path: None)
+        monkeypatch.setattr(atomic_files, "flush", lambda path: None)
 
 
 @pytest.fixture

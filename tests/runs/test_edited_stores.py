@@ -12,7 +12,7 @@ from test_damage import everything
 from test_stores import retold
 
 import discrete_hamel as dh
-from discrete_hamel.runs.storage import files, layout, reading
+from discrete_hamel.runs.storage import atomic_files, layout, reading
 
 SEED, EDITS = 7, 400
 DEEP = 900  # lists in each other: JSON reads them, a recursion over them ends
@@ -25,7 +25,7 @@ def good(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "LONGEST", 64)
         patch.setattr(layout, "SHORTEST", 64)
-        patch.setattr(files, "flush", lambda path: None)
+        patch.setattr(atomic_files, "flush", lambda path: None)
         store = tmp_path_factory.mktemp("good") / "run.zarr"
         go(200, store=store)
     return store

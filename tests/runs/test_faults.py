@@ -17,7 +17,7 @@ from runs import go, same
 
 import discrete_hamel as dh
 from discrete_hamel.runs import loop as loops
-from discrete_hamel.runs.storage import files, recording
+from discrete_hamel.runs.storage import atomic_files, recording
 
 
 @cache
@@ -48,7 +48,7 @@ def test_a_disk_that_fills_up_at_any_moment_loses_no_checkpoint(tmp_path_factory
         return call
 
     with pytest.MonkeyPatch.context() as patch:
-        where = files if at == "flush" else files.os
+        where = atomic_files if at == "flush" else atomic_files.os
         patch.setattr(where, at, failing(getattr(where, at)))
         failure = None
         try:

@@ -15,7 +15,7 @@ from problems import OwnSteps
 from runs import SLEIGH, go, same
 
 import discrete_hamel as dh
-from discrete_hamel.runs.storage import files, layout, reading, recording, table, writing
+from discrete_hamel.runs.storage import atomic_files, layout, reading, recording, table, writing
 from discrete_hamel.runs.storage.lock import Lock
 
 SCHEMES = {
@@ -194,7 +194,7 @@ def retold(store, change):
     change(manifest, metadata)
     metadata[".zattrs"] = {"discrete_hamel": json.dumps(manifest)}
     metadata[".zattrs"]["checksum"] = reading.checksum(metadata)
-    files.write(file, json.dumps({"zarr_consolidated_format": 1, "metadata": metadata}).encode())
+    atomic_files.write(file, json.dumps({"zarr_consolidated_format": 1, "metadata": metadata}).encode())
 
 
 def test_other_versions_are_refused(tmp_path):
@@ -239,9 +239,9 @@ def test_changed_code_of_the_users_own_is_noticed(tmp_path):
 def test_all_is_on_the_disk_before_a_checkpoint_counts(flushing, tmp_path, monkeypatch):
     """Power may go at any moment: whatever was renamed had been flushed, and the file that counts came after all."""
     events = []
-    flush, rename = files.flush, os.replace
-    monkeypatch.setattr(files, "flush", lambda path: (flush(path), events.append(("flushed", path)))[0])
-    monkeypatch.setattr(files.os, "replace", lambda a, b: (rename(a, b), events.append(("renamed", a, b)))[0])
+    flush, rename = atomic_files.flush, os.replace
+    monkeypatch.setattr(atomic_files, "flush", lambda path: (flush(path), events.append(("flushed", path)))[0])
+    monkeypatch.setattr(atomic_files.os, "replace", lambda a, b: (rename(a, b), events.append(("renamed", a, b)))[0])
     go(100, store=tmp_path / "run.zarr", checkpoint_every=50)
     renamed = [event for event in events if event[0] == "renamed"]
     assert len(renamed) > 40

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import discrete_hamel as dh
-from discrete_hamel.testing.cases import (  # noqa: F401  # handed on
+from discrete_hamel.testing.small_problems import (  # noqa: F401  # handed on
     BODY,
     DISK,
     PARTICLE,

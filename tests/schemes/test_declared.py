@@ -12,8 +12,8 @@ import pytest
 import discrete_hamel as dh
 from discrete_hamel.schemes import Scheme
 from discrete_hamel.testing import schemes
-from discrete_hamel.testing.cases import accepts
-from discrete_hamel.testing.words import WORDS
+from discrete_hamel.testing.conserved_words import WORDS
+from discrete_hamel.testing.small_problems import accepts
 
 PUBLIC = [getattr(dh, name) for name in dh.__all__]
 CLASSES = [value for value in PUBLIC if inspect.isclass(value) and issubclass(value, Scheme) and value is not Scheme]

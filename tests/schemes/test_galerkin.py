@@ -5,7 +5,7 @@ import pytest
 from cases import BLADE, DISK, SLEIGH, Case, off_symplectic
 
 import discrete_hamel as dh
-from discrete_hamel.schemes.coefficients.quadratures import gauss, lobatto, polynomials, through_nodes
+from discrete_hamel.schemes.coefficients.quadrature import gauss, lobatto, polynomials, through_nodes
 
 
 def run(case, scheme, steps=30):

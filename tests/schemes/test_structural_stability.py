@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.testing.words import steady_spin
+from discrete_hamel.testing.conserved_words import steady_spin
 
 DISK = dh.systems.RollingDisk(mass=1.0, radius=1.0, inertia_diameter=0.25, inertia_axis=0.5, gravity=9.8)
 TILT, TURN, H = 0.3, -0.7157155729657075, 0.05

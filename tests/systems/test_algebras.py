@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from multipliers import accelerations, assert_same, orthogonal, rates
 
 import discrete_hamel as dh
-from discrete_hamel.systems._blocks import algebras
+from discrete_hamel.systems._blocks import lie_algebras
 from discrete_hamel.testing.strategies import numbers, vectors
 
 NOTHING = jnp.zeros(0)  # the coordinates of a reduced system
@@ -40,10 +40,10 @@ def turning(q, v):
 
 
 GROUPS = {
-    "SE(2)": (algebras.SE2, velocity(plane), None),
-    "Heisenberg": (algebras.HEISENBERG, velocity(heisenberg), None),
-    "affine line": (algebras.AFFINE, velocity(affine), None),
-    "SO(3)": (algebras.SO3, turning, orthogonal),
+    "SE(2)": (lie_algebras.SE2, velocity(plane), None),
+    "Heisenberg": (lie_algebras.HEISENBERG, velocity(heisenberg), None),
+    "affine line": (lie_algebras.AFFINE, velocity(affine), None),
+    "SO(3)": (lie_algebras.SO3, turning, orthogonal),
 }
 
 
@@ -101,7 +101,7 @@ def test_two_constraints(entries, xi, a, b):
     """(14) with two multipliers on u(2): p' = ad* p + lambda a + kappa b, <a, xi> = <b, xi> = 0."""
     assume(np.linalg.svd([a, b])[1][1] > 0.2)
     algebra = np.zeros((4, 4, 4))
-    algebra[:3, :3, :3] = algebras.SO3
+    algebra[:3, :3, :3] = lie_algebras.SO3
     inertia, rows = metric(entries, 4), np.stack([a, b])
     system = dh.systems.EulerPoincareSuslov(algebra, inertia, rows)
     omega = np.asarray(system.omega(jnp.asarray(xi)))
@@ -125,7 +125,7 @@ def test_measure_of_euler_poincare_needs_a_unimodular_group():
         system = dh.systems.EulerPoincare(algebra, np.arange(1.0, n + 1))
         xi = np.linspace(0.5, 1.2, n)
         assert_same(divergence(system, xi), np.einsum("kik,i->", algebra, xi))
-    assert abs(np.einsum("kik->i", algebras.AFFINE)[0]) == 1.0
+    assert abs(np.einsum("kik->i", lie_algebras.AFFINE)[0]) == 1.0
 
 
 @settings(max_examples=25)
@@ -134,10 +134,10 @@ def test_measure_of_euler_poincare_suslov(entries, a, xi):
     """(5.6) [QS], (15) [ND] on se(2): the divergence vanishes for all xi iff K c I^-1 a a + T is along a."""
     assume(np.linalg.norm(a) > 0.2)
     inertia = metric(entries, 3)
-    system = dh.systems.EulerPoincareSuslov(algebras.SE2, inertia, a)
+    system = dh.systems.EulerPoincareSuslov(lie_algebras.SE2, inertia, a)
     lifted = np.linalg.solve(inertia, a)
-    condition = np.einsum("kij,i,k->j", algebras.SE2, lifted, a) / (a @ lifted)
-    across = np.asarray(algebras.adapted_basis(a))[:, :2].T @ condition  # its part that is not along a
+    condition = np.einsum("kij,i,k->j", lie_algebras.SE2, lifted, a) / (a @ lifted)
+    across = np.asarray(lie_algebras.adapted_basis(a))[:, :2].T @ condition  # its part that is not along a
     gradient = jax.jacfwd(lambda xi: divergence(system, xi))(jnp.asarray(xi))
     assert_same(gradient, across)
 
@@ -146,10 +146,10 @@ def test_rotations_of_any_dimension():
     """rotations_of(3) is so(3) in the basis E_13, E_23, E_12, that is e_2, -e_1, -e_3."""
     turns = np.array([[0, 1, 0], [-1, 0, 0], [0, 0, -1.0]])  # E as body angular velocities, row by row
     for i, j in ((0, 1), (1, 2), (2, 0)):
-        bracket = algebras.rotations_of(3)[:, i, j]
+        bracket = lie_algebras.rotations_of(3)[:, i, j]
         np.testing.assert_allclose(bracket @ turns, np.cross(turns[i], turns[j]), atol=1e-14)
     with pytest.raises(ValueError, match="span"):
-        algebras.bracket_of(algebras.rotation_basis(4)[:4])
+        lie_algebras.bracket_of(lie_algebras.rotation_basis(4)[:4])
 
 
 @settings(max_examples=25)
@@ -158,7 +158,7 @@ def test_adapted_basis(entries):
     """Orthonormal on the kernel, dual on the rest; for a coordinate axis the basis is that of the coordinates."""
     rows = entries.reshape(3, 5)
     assume(np.linalg.svd(rows)[1][2] > 0.1)
-    basis = np.asarray(algebras.adapted_basis(rows))
+    basis = np.asarray(lie_algebras.adapted_basis(rows))
     np.testing.assert_allclose(rows @ basis, np.eye(5)[2:], atol=1e-12)
     np.testing.assert_allclose(basis[:, :2].T @ basis[:, :2], np.eye(2), atol=1e-13)
-    np.testing.assert_allclose(algebras.adapted_basis(np.array([0, 0, 2.0])), np.diag([1, 1, 0.5]), atol=0)
+    np.testing.assert_allclose(lie_algebras.adapted_basis(np.array([0, 0, 2.0])), np.diag([1, 1, 0.5]), atol=0)

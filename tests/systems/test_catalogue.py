@@ -138,12 +138,12 @@ def test_its_shapes_can_be_drawn_and_animated(name):
 def test_its_film_stays_within_the_picture_and_moves(name):
     """No frame of it is clipped, and none shows what another left."""
     pytest.importorskip("matplotlib")
-    from discrete_hamel.drawing.films import painter, scenes
+    from discrete_hamel.drawing.films import film_scene, painter
 
     _, _, trajectory, _ = sampled(name)
     if not trajectory.q.shape[1]:
         pytest.skip("a reduced system has no place to be drawn at")
-    scene = scenes.scene(trajectory, np.array([0, 500, STEPS // 2, STEPS]))
+    scene = film_scene.scene(trajectory, np.array([0, 500, STEPS // 2, STEPS]))
     left, right, bottom, top = scene.box
     for drawn in (scene.behind, *(scene.moving(k) for k in range(4))):
         for piece in drawn:

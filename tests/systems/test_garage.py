@@ -11,7 +11,7 @@ from garages import BUILT
 from multipliers import accelerations, assert_same, motion, orthogonal, together, turning_energy
 
 import discrete_hamel as dh
-from discrete_hamel.drawing.films import scenes
+from discrete_hamel.drawing.films import film_scene
 from discrete_hamel.systems.mechanisms import rolling
 
 garage = dh.systems.garage
@@ -64,7 +64,7 @@ def test_a_member_is_a_system_of_the_catalogue(name):
         assert misfit < 1e-10, label
         assert abs(change) < 1e-10 * max(1.0, abs(size)), label
         assert off < 1e-10, label
-    scene = scenes.scene(run, np.array([0, STEPS // 2, STEPS]))
+    scene = film_scene.scene(run, np.array([0, STEPS // 2, STEPS]))
     first, last = scene.moving(0), scene.moving(2)
     assert any(
         a.points.shape != b.points.shape or np.any(a.points != b.points) for a, b in zip(first, last, strict=False)

@@ -11,7 +11,7 @@ from wrong_principles import of_left_node, of_the_wrong_sign, without_bracket
 
 import discrete_hamel as dh
 from discrete_hamel.mechanics import frames
-from discrete_hamel.systems._blocks.algebras import HEISENBERG, SE2, SO3, rotations_of
+from discrete_hamel.systems._blocks.lie_algebras import HEISENBERG, SE2, SO3, rotations_of
 
 SO, SE, SL, HEIS = dh.groups.SO, dh.groups.SE, dh.groups.SL, dh.groups.Heisenberg
 BORN = dh.groups.matrix_group([[[1.0, 0], [0, 0]], [[0, 1.0], [0, 0]]], name="affine maps of the line")

@@ -12,8 +12,8 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.compiler.reading.jaxprs import to_graph
-from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import System

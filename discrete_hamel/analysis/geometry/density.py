@@ -13,7 +13,7 @@ from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.geometry.poisson import integrable
 from discrete_hamel.analysis.symmetry import phase_space
-from discrete_hamel.analysis.symmetry.symmetries import components
+from discrete_hamel.analysis.symmetry.invariance import components
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.manifold import nearest
 from discrete_hamel.mechanics.nonlinear import need_frame

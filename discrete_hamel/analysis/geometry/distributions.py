@@ -11,8 +11,8 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses, phase_space
+from discrete_hamel.analysis.symmetry.invariance import components
 from discrete_hamel.analysis.symmetry.phase_space import Chosen, Symmetries
-from discrete_hamel.analysis.symmetry.symmetries import components
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 

@@ -14,8 +14,8 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import nearby
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
-from discrete_hamel.compiler.reading.numbers import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import System

@@ -13,7 +13,7 @@ from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import NEARBY, nearby
-from discrete_hamel.compiler.reading.numbers import on_device
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks

@@ -10,9 +10,9 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.analysis.motion.variations import principle_of
-from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, generator
-from discrete_hamel.analysis.symmetry.symmetries import components
+from discrete_hamel.analysis.motion.action import principle_of
+from discrete_hamel.analysis.symmetry.group_actions import Generator, Symmetry, generator
+from discrete_hamel.analysis.symmetry.invariance import components
 from discrete_hamel.mechanics.system import System, Wrapper
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.principle import Principle

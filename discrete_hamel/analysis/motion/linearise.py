@@ -13,7 +13,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria import discrete_maps
 from discrete_hamel.analysis.equilibria.relative_equilibria import question_at
 from discrete_hamel.analysis.symmetry import phase_space
-from discrete_hamel.compiler.reading.numbers import on_device
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.schemes.scheme import Scheme

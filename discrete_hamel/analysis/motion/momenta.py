@@ -11,10 +11,10 @@ from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, generator
+from discrete_hamel.analysis.symmetry.group_actions import Generator, Symmetry, generator
+from discrete_hamel.analysis.symmetry.invariance import DRAWS, INVARIANT, components, invariance
 from discrete_hamel.analysis.symmetry.phase_space import nearby
-from discrete_hamel.analysis.symmetry.symmetries import DRAWS, INVARIANT, components, invariance
-from discrete_hamel.compiler.reading.numbers import on_device
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks

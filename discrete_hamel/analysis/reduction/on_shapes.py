@@ -11,7 +11,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
-from discrete_hamel.analysis.reduction.coefficients import coefficients
+from discrete_hamel.analysis.reduction.reduced_equations import coefficients
 from discrete_hamel.analysis.reduction.reduced_systems import ReducedSystem
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.description import call

@@ -12,7 +12,7 @@ from discrete_hamel.analysis.symmetry import hypotheses, phase_space, shape_vari
 from discrete_hamel.analysis.symmetry.adjoint_equation import Adjoint, Shape, adjoint, basis_of_s
 from discrete_hamel.analysis.symmetry.phase_space import Chosen, Symmetries
 from discrete_hamel.analysis.symmetry.several_shapes import curvature_at, several_bases, transport_at
-from discrete_hamel.compiler.reading.numbers import on_device
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.output_shapes import shapes

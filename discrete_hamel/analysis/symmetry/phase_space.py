@@ -9,7 +9,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.analysis.symmetry.actions import Generator, Symmetries, by_name
+from discrete_hamel.analysis.symmetry.group_actions import Generator, Symmetries, by_name
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.gibbs_appell import directions

@@ -10,10 +10,10 @@ import numpy as np
 from jax import Array, lax
 from jax.interpreters import ad
 
-from discrete_hamel.compiler.gradients.histories import History
+from discrete_hamel.compiler.gradients.differentiable_run import History
+from discrete_hamel.compiler.gradients.jax_primitives import apply, linear, run
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
-from discrete_hamel.compiler.gradients.primitives import apply, linear, run
-from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
+from discrete_hamel.compiler.native.derivative_sweeps import Cotangents, Tangents
 
 
 def _pack(arguments: tuple) -> tuple[Array, Array, Array]:

@@ -10,14 +10,14 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.compiler.gradients.derivative import RunCall
-from discrete_hamel.compiler.gradients.histories import History
+from discrete_hamel.compiler.gradients.differentiable_run import History
+from discrete_hamel.compiler.gradients.jax_primitives import run
 from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
-from discrete_hamel.compiler.gradients.primitives import run
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.leaves import inputs_like
-from discrete_hamel.compiler.graph.limits import MOST_JIT
 from discrete_hamel.compiler.graph.lowering import lower, used_of
+from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
+from discrete_hamel.compiler.graph.size_limits import MOST_JIT
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics import hamel

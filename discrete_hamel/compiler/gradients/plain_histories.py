@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from discrete_hamel._support.arrays import PyTree
-from discrete_hamel.compiler.gradients.histories import History
+from discrete_hamel.compiler.gradients.differentiable_run import History
 from discrete_hamel.compiler.graph.lowering import used_of
 from discrete_hamel.mechanics.newton import Report, newton
 from discrete_hamel.mechanics.system import System

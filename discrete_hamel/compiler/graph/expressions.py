@@ -12,8 +12,8 @@ from collections.abc import Container, Hashable, Iterable
 import numpy as np
 
 from discrete_hamel._support.caches import StartReason
-from discrete_hamel.compiler.graph.limits import MOST_NODES
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.graph.size_limits import MOST_NODES
 
 
 class Unsupported(Exception):

@@ -14,7 +14,7 @@ from discrete_hamel._support.errors import Explained, InputError
 from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
 from discrete_hamel.compiler.native.run import POINTERS, Run
-from discrete_hamel.compiler.step.stages import StageStepper
+from discrete_hamel.compiler.step.collocation_step import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System

@@ -5,13 +5,13 @@ from functools import reduce
 
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
+from discrete_hamel.compiler.native.gauss_stages import StageSolve
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import FEW, MOST_PLACES, run_function
 from discrete_hamel.compiler.native.object_code import INLINED
 from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values
-from discrete_hamel.compiler.native.stages import StageSolve
-from discrete_hamel.compiler.step.stages import StageStepper
+from discrete_hamel.compiler.step.collocation_step import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper
 
 POINTERS = ("numbers", "lengths", "begin", "counts", "q", "p", "xi", "mid", "residual", "iterations", "final", "ended")

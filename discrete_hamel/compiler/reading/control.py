@@ -11,7 +11,7 @@ import numpy as np
 
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.reading.rules import Value, as_nodes, elementwise, pick, symbolic
+from discrete_hamel.compiler.reading.primitive_rules import Value, as_nodes, elementwise, pick, symbolic
 
 if TYPE_CHECKING:
     from jax.extend.core import ClosedJaxpr

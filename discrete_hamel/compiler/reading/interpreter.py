@@ -17,8 +17,8 @@ import numpy as np
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.caches import garbage_kept
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
-from discrete_hamel.compiler.reading.movements import BY_NUMPY
-from discrete_hamel.compiler.reading.windows import gather, scatter_places
+from discrete_hamel.compiler.reading.data_movement import BY_NUMPY
+from discrete_hamel.compiler.reading.gather_scatter import gather, scatter_places
 
 if TYPE_CHECKING:  # it brings Pallas along, which takes long to load
     from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal

@@ -15,10 +15,18 @@ from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.control import CALLS, CONTROL
+from discrete_hamel.compiler.reading.data_movement import BY_INDEX, BY_NUMPY, BY_STATE
 from discrete_hamel.compiler.reading.interpreter import evaluate, is_literal
-from discrete_hamel.compiler.reading.matrices import MATRICES
-from discrete_hamel.compiler.reading.movements import BY_INDEX, BY_NUMPY, BY_STATE
-from discrete_hamel.compiler.reading.rules import ON_WHOLE_NUMBERS, QUOTIENTS, RULES, Nodes, Value, as_nodes, symbolic
+from discrete_hamel.compiler.reading.matrix_algorithms import MATRICES
+from discrete_hamel.compiler.reading.primitive_rules import (
+    ON_WHOLE_NUMBERS,
+    QUOTIENTS,
+    RULES,
+    Nodes,
+    Value,
+    as_nodes,
+    symbolic,
+)
 
 if TYPE_CHECKING:
     from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn

@@ -17,11 +17,11 @@ import numpy as np
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
 from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.compiler.reading.jaxprs import trace
-from discrete_hamel.compiler.reading.rules import as_nodes
+from discrete_hamel.compiler.reading.primitive_rules import as_nodes
 from discrete_hamel.compiler.simplifying import hidden
 
 P = ParamSpec("P")

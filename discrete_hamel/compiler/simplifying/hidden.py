@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.simplifying.identities import without_idle_angles
+from discrete_hamel.compiler.simplifying.angle_identities import without_idle_angles
 
 MOST = float(np.finfo(float).max)
 LARGEST = 1e30  # what inputs are taken to be at most: of their polynomials, those to the tenth degree do not overflow

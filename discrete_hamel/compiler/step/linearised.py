@@ -12,10 +12,10 @@ root: J is evaluated there.
 from functools import cached_property
 from typing import NamedTuple
 
+from discrete_hamel.compiler.graph.differentiation import pull, push
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.slopes import pull, push
-from discrete_hamel.compiler.simplifying import sums
+from discrete_hamel.compiler.simplifying import residual_sums
 from discrete_hamel.compiler.simplifying.fewer_unknowns import in_the_others
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.root import LARGE
@@ -51,8 +51,8 @@ class LinearisedStep:
         # where an eliminated unknown is part of the next state, its value is known
         self.given = {f: stepper.after.index(u) for u, f in formulas.items() if u in stepper.after}
         many = len(self.unknowns) > LARGE
-        self.sums = sums.variables(graph, self.residual, self.unknowns) if many else []
-        self.jacobian = sums.extended_jacobian(graph, self.residual, self.unknowns, self.sums)
+        self.sums = residual_sums.variables(graph, self.residual, self.unknowns) if many else []
+        self.jacobian = residual_sums.extended_jacobian(graph, self.residual, self.unknowns, self.sums)
         self.guards = self._guards()
 
     def _guards(self) -> list[int]:
@@ -61,12 +61,12 @@ class LinearisedStep:
         both = (self.jacobian, self._transposed)
         return self.graph.guards_of([x for rows in both for x in self._solve(rows, right)])
 
-    def _solve(self, rows: sums.Rows, right: list[int]) -> list[int]:
+    def _solve(self, rows: residual_sums.Rows, right: list[int]) -> list[int]:
         """J^-1 of the right side, or by the transposed rows J^-T."""
         if not self.sums:
             return solve(self.graph, rows, right, guarded=True)
         zeros = [self.graph.const(0.0)] * len(self.sums)
-        return sums.eliminate(self.graph, rows, [*right, *zeros], guarded=True)[: len(right)]
+        return residual_sums.eliminate(self.graph, rows, [*right, *zeros], guarded=True)[: len(right)]
 
     @cached_property
     def _transposed(self) -> list[dict[int, int]]:

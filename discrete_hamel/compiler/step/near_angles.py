@@ -14,8 +14,8 @@ import numpy as np
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent
+from discrete_hamel.compiler.simplifying.angle_identities import angles_in
 from discrete_hamel.compiler.simplifying.fewer_unknowns import TERMS, Polynomial, in_the_others, polynomial
-from discrete_hamel.compiler.simplifying.identities import angles_in
 from discrete_hamel.compiler.step.root import Root
 
 UNLIKE = 1e-3  # a share by which the sample values of equal nodes do not differ

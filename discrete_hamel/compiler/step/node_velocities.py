@@ -1,7 +1,7 @@
 """xi at a node from q and p there: the Legendre inverse mu(q, xi)^D = p, and the slip xi^U = b(q)."""
 
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.leaves import inputs_like
+from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying import hidden
 from discrete_hamel.compiler.step.root import Root

@@ -10,11 +10,11 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.leaves import inputs_like
 from discrete_hamel.compiler.graph.lowering import cycles
+from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying import hidden
-from discrete_hamel.compiler.simplifying.identities import without_idle_angles
+from discrete_hamel.compiler.simplifying.angle_identities import without_idle_angles
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.compiler.step.near_angles import Angle, angles_met
 from discrete_hamel.compiler.step.node_velocities import NodeVelocity

@@ -11,11 +11,11 @@ from operator import or_
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel.compiler.graph.differentiation import push
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import cycles, lower
-from discrete_hamel.compiler.graph.slopes import push
-from discrete_hamel.compiler.simplifying import sums
+from discrete_hamel.compiler.simplifying import residual_sums
 from discrete_hamel.compiler.simplifying.fewer_unknowns import Formulas, fewer_unknowns, linear
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, noise, sane
@@ -77,7 +77,9 @@ class Root:
             self.correction = [graph.const(0.0)] * len(unknowns)
         self.rows = rows
         large = len(self.unknowns) > LARGE or self.directions is not None
-        self.linear = self.directions is None and (sums.affine if large else linear)(graph, rows, self.unknowns)
+        self.linear = self.directions is None and (residual_sums.affine if large else linear)(
+            graph, rows, self.unknowns
+        )
         # Elsewhere than at the sample its order of pivots may lose digits, which a second correction gives back.
         self.corrections = 2 if self.linear and len(self.unknowns) > SMALL else 1
         self.places = [unknowns.index(v) for v in self.unknowns]
@@ -89,13 +91,13 @@ class Root:
 
     def _correction(self, residual: list[int], unknowns: list[int]) -> list[int]:
         graph, candidates, many = self.graph, [], len(unknowns) > SMALL
-        variables = sums.variables(graph, residual, unknowns) if many else []
+        variables = residual_sums.variables(graph, residual, unknowns) if many else []
         variables = variables if len(variables) <= MANY * len(unknowns) else []
         if not variables or len(unknowns) <= LARGE:
             rows = graph.derivative(residual, unknowns)
             candidates.append(solve(graph, rows, [graph.neg(r) for r in residual]))
         if variables:
-            candidates.append(sums.correction(graph, residual, unknowns, variables))
+            candidates.append(residual_sums.correction(graph, residual, unknowns, variables))
         candidates = [
             c for correction in candidates for c in (regroup_products(graph, correction, self.levels), correction)
         ]
@@ -119,7 +121,7 @@ def operations_unrolled(graph: Graph, rows: list[int], unknowns: list[int]) -> f
     None are counted where sums along a chain make that a sparse one.
     """
     n = len(unknowns)
-    if n > SMALL and 0 < len(sums.variables(graph, rows, unknowns)) <= CHAIN * n:
+    if n > SMALL and 0 < len(residual_sums.variables(graph, rows, unknowns)) <= CHAIN * n:
         return 0.0
     support, entries = {u: 1 << k for k, u in enumerate(unknowns)}, 0
     for index in graph.dependencies(rows):

@@ -23,10 +23,10 @@ from jax import Array
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import Explained
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.leaves import scalars
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
+from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.reading.interpreter import interpret
-from discrete_hamel.compiler.step.stages import StageStepper
+from discrete_hamel.compiler.step.collocation_step import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS

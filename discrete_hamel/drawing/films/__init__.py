@@ -16,7 +16,7 @@ import numpy as np
 from discrete_hamel._support.arrays import PathLike
 from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.drawing.films.scenes import scene, shapes_of
+from discrete_hamel.drawing.films.film_scene import scene, shapes_of
 from discrete_hamel.drawing.films.timing import frames, refuse_length
 from discrete_hamel.runs.trajectory import Trajectory
 
@@ -66,7 +66,7 @@ def picture(trajectory: Trajectory, *, node: int = -1, dots_per_inch: float = 10
 def writer(path: Path) -> Callable[..., None]:
     """Returns the function that writes a file of this name; refuses before anything is computed if it could not."""
     from discrete_hamel.drawing import plots
-    from discrete_hamel.drawing.films import player, writers
+    from discrete_hamel.drawing.films import film_files, player
 
     ending = path.suffix.lower()
     if ending not in ENDINGS:
@@ -77,6 +77,6 @@ def writer(path: Path) -> Callable[..., None]:
         return player.html
     plots.style()  # says so where matplotlib is missing
     if ending == ".mp4":
-        writers.ffmpeg()
-        return writers.mp4
-    return writers.gif
+        film_files.ffmpeg()
+        return film_files.mp4
+    return film_files.gif

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discrete_hamel.drawing.films.film_scene import RULED, Scene
 from discrete_hamel.drawing.films.projection import Piece
-from discrete_hamel.drawing.films.scenes import RULED, Scene
 from discrete_hamel.drawing.plots import style
 
 if TYPE_CHECKING:

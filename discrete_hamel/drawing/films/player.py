@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from discrete_hamel._support.console import Progress
+from discrete_hamel.drawing.films.film_scene import Label, Scene
 from discrete_hamel.drawing.films.projection import Piece
-from discrete_hamel.drawing.films.scenes import Label, Scene
 from discrete_hamel.drawing.films.timing import Frames
 
 GRID = 4000  # the picture's width, in the whole numbers that the file holds

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discrete_hamel.drawing.films.cameras import Camera, FromAbove
+from discrete_hamel.drawing.films.film_camera import Camera, FromAbove
 from discrete_hamel.drawing.plots import BLACK, BLUE, GREY, ORANGE, VERMILLION
 from discrete_hamel.systems._blocks.outlines import (
     Blade,

@@ -12,7 +12,6 @@ Matplotlib is imported when something is drawn, never before. Axes name the quan
 it in `units`, its unit: all mechanical systems of the catalogue do, those that are written without dimensions do not.
 """
 
-from discrete_hamel.drawing.plots.curves import coordinates, invariants, momenta, overview, path, velocities
 from discrete_hamel.drawing.plots.look import (
     BLACK,
     BLUE,
@@ -30,9 +29,10 @@ from discrete_hamel.drawing.plots.look import (
     style,
     writable,
 )
-from discrete_hamel.drawing.plots.portraits import phase_portrait, section
-from discrete_hamel.drawing.plots.quantities import plane_coordinates
+from discrete_hamel.drawing.plots.named_quantity import plane_coordinates
+from discrete_hamel.drawing.plots.phase_portraits import phase_portrait, section
 from discrete_hamel.drawing.plots.spectra import eigenvalues, power_density, power_spectrum
+from discrete_hamel.drawing.plots.trajectory_curves import coordinates, invariants, momenta, overview, path, velocities
 
 __all__ = [
     "BLACK",

@@ -9,7 +9,7 @@ from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.equilibria.spectra import Spectrum
 from discrete_hamel.drawing.plots.look import BLACK, BLUE, VERMILLION, axes, legend, style
-from discrete_hamel.drawing.plots.quantities import Quantity, along, name_of
+from discrete_hamel.drawing.plots.named_quantity import Quantity, along, name_of
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.systems._blocks import units
 

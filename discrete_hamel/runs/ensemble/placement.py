@@ -17,8 +17,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.native.lanes import LANES
-from discrete_hamel.runs.ensemble.processes import Blocks, together
-from discrete_hamel.runs.ensemble.results import EnsembleLayout
+from discrete_hamel.runs.ensemble.ensemble_result import EnsembleLayout
+from discrete_hamel.runs.ensemble.shared_blocks import Blocks, together
 
 
 class Placement(Protocol):

@@ -16,12 +16,12 @@ import numpy as np
 
 from discrete_hamel._support.arrays import PathLike
 from discrete_hamel._support.errors import InputError, StoreDamaged, StoreFailed
-from discrete_hamel.runs.ensemble import claims, processes
+from discrete_hamel.runs.ensemble import block_claims, shared_blocks
 from discrete_hamel.runs.ensemble.batch import Task
-from discrete_hamel.runs.ensemble.members import Members
+from discrete_hamel.runs.ensemble.ensemble_members import Members
+from discrete_hamel.runs.ensemble.ensemble_result import EnsembleLayout, with_reasons
 from discrete_hamel.runs.ensemble.reduction import Reduction, code, kept_shapes
-from discrete_hamel.runs.ensemble.results import EnsembleLayout, with_reasons
-from discrete_hamel.runs.storage import files, requests
+from discrete_hamel.runs.storage import atomic_files, store_options
 from discrete_hamel.runs.storage.column import Column
 from discrete_hamel.runs.storage.manifest import describe, differences, versions
 from discrete_hamel.runs.storage.optional import xarray_module
@@ -72,7 +72,7 @@ def _digests(members: Members) -> dict[str, str]:
     ]
     sums = np.array([total % 2**64 for total in of_all], np.uint64)
     if place.own is not None:
-        sums = processes.sum_over_processes(sums)
+        sums = shared_blocks.sum_over_processes(sums)
     sums += np.array(
         [_digest(b"", array) if axis is None else 0 for array, axis in zip(arrays, axes, strict=True)], np.uint64
     )
@@ -88,7 +88,7 @@ class Shards:
     """The store: made by whoever comes first, written by all who work on it."""
 
     def __init__(self, path: PathLike, contents: EnsembleLayout, made_from: dict[str, object], members: int) -> None:
-        self.path, self.contents, self.members = requests.place(path), contents, members
+        self.path, self.contents, self.members = store_options.place(path), contents, members
         self.size = next(iter(contents.columns.values())).chunk
         self.first = not self.path.exists() and self._made(made_from)
         if not self.first:
@@ -99,7 +99,7 @@ class Shards:
         place = self.path.parent / f".{self.path.name}.new-{secrets.token_hex(8)}"
         metadata: Metadata = {".zgroup": {"zarr_format": 2}, ".zattrs": {"discrete_hamel": json.dumps(made_from)}}
         beside = {"member": ("member", np.arange(self.members))} | self.contents.coordinates
-        batch = files.WriteBatch()
+        batch = atomic_files.WriteBatch()
         try:
             place.mkdir(parents=True)
             for column in self.contents.columns.values():
@@ -117,7 +117,7 @@ class Shards:
             batch.put(place / METADATA, [whole])
             batch.finish()
             os.rename(place, self.path)
-            files.flush(self.path.absolute().parent)
+            atomic_files.flush(self.path.absolute().parent)
         except OSError as error:
             shutil.rmtree(place, ignore_errors=True)
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
@@ -145,7 +145,7 @@ class Shards:
 
     def write(self, number: int, block: dict[str, np.ndarray]) -> None:
         """A block's chunks; each appears whole, and the block counts once all have."""
-        batch = files.WriteBatch(
+        batch = atomic_files.WriteBatch(
             secrets.token_hex(4)
         )  # another process may write the same block, if our claim was void
         try:
@@ -166,9 +166,9 @@ class Shards:
     def clear(self) -> None:
         """Of a store that has all blocks, remove what the dead have left: claims, and chunks half written."""
         with suppress(OSError):  # nobody has died, or whoever looks may not write
-            if left := list((self.path / claims.PLACE).iterdir()):
+            if left := list((self.path / block_claims.PLACE).iterdir()):
                 for name in self.contents.columns:
-                    left += (self.path / name).glob(f"*{files.PART}")
+                    left += (self.path / name).glob(f"*{atomic_files.PART}")
             for path in left:
                 path.unlink(missing_ok=True)
 

@@ -19,8 +19,8 @@ from discrete_hamel.runs.storage.manifest import WORKED_OUT, agreeing, describe,
 from discrete_hamel.runs.storage.optional import xarray_module
 from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.recording import Recording, stored_trajectory
-from discrete_hamel.runs.storage.requests import place
 from discrete_hamel.runs.storage.schema import Described, Manifest
+from discrete_hamel.runs.storage.store_options import place
 from discrete_hamel.runs.trajectory import Trajectory
 from discrete_hamel.schemes.scheme import Scheme
 

@@ -13,7 +13,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError, StoreDamaged
-from discrete_hamel.runs.storage import files
+from discrete_hamel.runs.storage import atomic_files
 from discrete_hamel.runs.storage.schema import Metadata
 
 NAME = re.compile(r"[^\W.][^/\\\x00-\x1f]*")  # no way out of the store, and nothing hidden
@@ -64,7 +64,7 @@ class Column:
             raise StoreDamaged(f"{path.parent} is a link; a store holds its own files.")
         where = f"rows {number * self.chunk} to {(number + 1) * self.chunk - 1} of {self.name!r}"
         try:
-            data = files.read(path)
+            data = atomic_files.read(path)
         except StoreDamaged as error:
             raise StoreDamaged(f"{error} With it {where} are lost; the rest can be read.") from None
         if len(data) != 4 + self.chunk * self._row_bytes():

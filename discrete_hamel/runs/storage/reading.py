@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 from discrete_hamel._support.errors import InputError, StoreDamaged
-from discrete_hamel.runs.storage import files, validation
+from discrete_hamel.runs.storage import atomic_files, validation
 from discrete_hamel.runs.storage.column import Column, StoredArray, array_name, column_of
 from discrete_hamel.runs.storage.manifest import FORMAT
 from discrete_hamel.runs.storage.schema import Metadata
@@ -71,7 +71,7 @@ def verify(path: Path) -> tuple[Metadata, dict[str, object]]:
         f"{file} is damaged: it is cut off, or its checksum is not that of its contents. The arrays beside it may "
         "be whole, and each chunk has its own checksum; but what made the run is not known any more."
     )
-    contents = files.read(file)
+    contents = atomic_files.read(file)
     try:
         metadata = dict(validation.parse(contents)["metadata"])
         attributes = dict(metadata[".zattrs"])

@@ -18,8 +18,8 @@ from discrete_hamel.runs.storage.lock import Lock
 from discrete_hamel.runs.storage.manifest import differences, manifest, restore
 from discrete_hamel.runs.storage.reading import Contents
 from discrete_hamel.runs.storage.record import Checkpoint, Stopped
-from discrete_hamel.runs.storage.requests import place, spacing
 from discrete_hamel.runs.storage.schema import Manifest
+from discrete_hamel.runs.storage.store_options import place, spacing
 from discrete_hamel.runs.storage.table import Table
 from discrete_hamel.runs.storage.writing import Growing
 from discrete_hamel.runs.trajectory import RunReport, Trajectory

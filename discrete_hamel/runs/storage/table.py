@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from discrete_hamel._support.errors import StoreDamaged
+from discrete_hamel.runs.storage.atomic_files import WriteBatch
 from discrete_hamel.runs.storage.column import Column
-from discrete_hamel.runs.storage.files import WriteBatch
 from discrete_hamel.runs.storage.reading import Contents
 
 Derived = Callable[[dict[str, np.ndarray], int], dict[str, np.ndarray]]

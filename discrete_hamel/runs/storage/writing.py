@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discrete_hamel.runs.storage import files
+from discrete_hamel.runs.storage import atomic_files
 from discrete_hamel.runs.storage.column import Column
 from discrete_hamel.runs.storage.lock import Lock
 from discrete_hamel.runs.storage.reading import METADATA, Contents, checksum
@@ -28,7 +28,7 @@ class Growing:
             shutil.rmtree(self.place, ignore_errors=True)
             raise
         self.nodes, self.intervals, self.labels = nodes, intervals, labels
-        self.batch = files.WriteBatch()
+        self.batch = atomic_files.WriteBatch()
 
     @classmethod
     def reopen(cls, contents: Contents, lock: Lock, nodes: Table, intervals: Table) -> "Growing":
@@ -38,7 +38,7 @@ class Growing:
         self.lock, self.nodes, self.intervals = lock, nodes, intervals
         along = ("coordinate", "velocity", "momentum")
         self.labels = {name: np.asarray(contents.arrays[name]) for name in along if name in contents.arrays}
-        self.batch = files.WriteBatch()
+        self.batch = atomic_files.WriteBatch()
         for table in (nodes, intervals):
             table.reopen(self.place, contents)
         return self
@@ -64,11 +64,11 @@ class Growing:
         metadata = self._metadata(told)
         metadata[".zattrs"]["checksum"] = checksum(metadata)
         whole = json.dumps({"zarr_consolidated_format": 1, "metadata": metadata}).encode()
-        files.write(self.place / METADATA, whole, aside=self.place / "time")
+        atomic_files.write(self.place / METADATA, whole, aside=self.place / "time")
         if new:
             self.each_metadata(told)
             os.rename(self.place, self.path)
-            files.flush(self.path.absolute().parent)
+            atomic_files.flush(self.path.absolute().parent)
             self.place = self.path
 
     def each_metadata(self, told: Mapping[str, object]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.mechanics.system import Invariant
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.garage.carried import Vehicle, along_coordinate, heading, plane_motions
 
@@ -86,8 +86,8 @@ class TwoWheeledBalancer(Vehicle):
         return plane_motions(6, (0,), (1, 2))
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "moments", "height", "wheel_inertia", "wheel_radius", "half_track")
-        parameters.not_negative(self, "wheel_mass", "wheel_diameter_inertia")
+        physical.positive(self, "mass", "moments", "height", "wheel_inertia", "wheel_radius", "half_track")
+        physical.not_negative(self, "wheel_mass", "wheel_diameter_inertia")
 
     def sample(self) -> dict:
         """Tilted, in a curve: it catches itself."""
@@ -176,7 +176,7 @@ class Unicycle(Vehicle):
         return plane_motions(7, (0,), (1, 2)) | spun
 
     def check(self) -> None:
-        parameters.positive(self, "wheel_mass", "wheel_moments", "wheel_radius", "mass", "moments", "rotor_inertia")
+        physical.positive(self, "wheel_mass", "wheel_moments", "wheel_radius", "mass", "moments", "rotor_inertia")
 
     def sample(self) -> dict:
         """Leaning, fast enough not to fall, the arms turning."""
@@ -241,7 +241,7 @@ class Monocycle(Vehicle):
         return {"translation along y": along_coordinate(6, 2), "rotation of the wheel": along_coordinate(6, 4)}
 
     def check(self) -> None:
-        parameters.positive(self, "wheel_mass", "wheel_moments", "wheel_radius", "mass", "moments")
+        physical.positive(self, "wheel_mass", "wheel_moments", "wheel_radius", "mass", "moments")
 
     def sample(self) -> dict:
         """Across the slope, fast."""

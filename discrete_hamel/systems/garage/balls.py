@@ -8,8 +8,8 @@ from jax import Array
 
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant
-from discrete_hamel.systems._blocks import outlines, parameters
-from discrete_hamel.systems._blocks.algebras import SO3
+from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.lie_algebras import SO3
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.balls import ball_outline, turned_about
 from discrete_hamel.systems.garage.carried import Carried, along_coordinate
@@ -125,8 +125,8 @@ class BallRobot(Carried):
         return plane | {"rotation about the vertical": around} | turns
 
     def check(self) -> None:
-        parameters.positive(self, "shell_mass", "shell_inertia", "radius", "mass", "moments", "wheel_radius", "track")
-        parameters.not_negative(self, "wheel_inertia")
+        physical.positive(self, "shell_mass", "shell_inertia", "radius", "mass", "moments", "wheel_radius", "track")
+        physical.not_negative(self, "wheel_inertia")
         if float(self.track) > float(self.radius):
             raise InputError(
                 f"the parameter track of BallRobot is {float(self.track):g}: the wheel is not inside the shell, whose "
@@ -254,7 +254,7 @@ class BallOnBall(Carried):
         return plane | {"rotation about the vertical": around} | turns
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "radius", "upper_mass", "upper_inertia", "upper_radius")
+        physical.positive(self, "mass", "inertia", "radius", "upper_mass", "upper_inertia", "upper_radius")
 
     def sample(self) -> dict:
         """Near the top of a ball that rolls, both spinning."""

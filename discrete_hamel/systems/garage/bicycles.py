@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.garage.carried import Vehicle, along_coordinate, heading, plane_motions
 from discrete_hamel.systems.mechanisms.rotations import turn_about
@@ -163,8 +163,8 @@ class WhippleBicycle(Vehicle):
         return plane_motions(8, (2,), (0, 1)) | wheels
 
     def check(self) -> None:
-        parameters.positive(self, "wheelbase", "rear_radius", "front_radius", "rear_mass", "frame_mass", "fork_mass")
-        parameters.positive(self, "front_mass", "rear_inertia", "front_inertia")
+        physical.positive(self, "wheelbase", "rear_radius", "front_radius", "rear_mass", "frame_mass", "fork_mass")
+        physical.positive(self, "front_mass", "rear_inertia", "front_inertia")
 
     def sample(self) -> dict:
         """At 5 m/s, where it is stable, after a push."""

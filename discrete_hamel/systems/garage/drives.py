@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.carts import wheel
 from discrete_hamel.systems.garage.carried import Vehicle, along_coordinate, heading, plane_motions
@@ -83,9 +83,9 @@ class DifferentialDrive(Vehicle):
         return plane_motions(7, (0,), (1, 2)) | wheels
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "wheel_inertia", "wheel_radius", "half_track", "trail")
-        parameters.positive(self, "caster_radius")
-        parameters.not_negative(self, "fork_mass", "fork_inertia", "caster_mass", "caster_inertia")
+        physical.positive(self, "mass", "inertia", "wheel_inertia", "wheel_radius", "half_track", "trail")
+        physical.positive(self, "caster_radius")
+        physical.not_negative(self, "fork_mass", "fork_inertia", "caster_mass", "caster_inertia")
 
     def sample(self) -> dict:
         """In a curve, the caster the wrong way round."""
@@ -148,7 +148,7 @@ class OmniBase(Vehicle):
         return plane_motions(6, (0,), (1, 2)) | wheels
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "wheel_inertia", "wheel_radius", "reach")
+        physical.positive(self, "mass", "inertia", "wheel_inertia", "wheel_radius", "reach")
 
     def sample(self) -> dict:
         """Turning while it goes, which wheeled things seldom do."""
@@ -211,7 +211,7 @@ class RollingAxle(Vehicle):
         return {"translation along y": along_coordinate(5, 2)} | wheels
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "inertia", "wheel_inertia", "wheel_radius", "half_track")
+        physical.positive(self, "mass", "inertia", "wheel_inertia", "wheel_radius", "half_track")
 
     def sample(self) -> dict:
         """Turning on the slope."""

@@ -9,8 +9,8 @@ from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import outlines, parameters
-from discrete_hamel.systems._blocks.algebras import SO3
+from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.lie_algebras import SO3
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.garage.carried import along_coordinate
 from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations
@@ -128,8 +128,8 @@ class SlippingTop(System):
         }
 
     def check(self) -> None:
-        parameters.positive(self, "mass", "radius")
-        parameters.not_negative(self, "gravity")
+        physical.positive(self, "mass", "radius")
+        physical.not_negative(self, "gravity")
         axisymmetric_moments(self, "inertia_across", "inertia_axis")
 
     def sample(self) -> dict:

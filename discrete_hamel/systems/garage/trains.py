@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.systems._blocks import outlines, parameters
+from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.carts import Car, wheel
 from discrete_hamel.systems.garage.carried import Vehicle, heading, plane_motions
@@ -91,8 +91,8 @@ class CarWithTrailers(Vehicle):
     def check(self) -> None:
         if self.trailers < 0:
             raise InputError(f"the parameter trailers of CarWithTrailers must not be negative; it is {self.trailers}.")
-        parameters.positive(self, "mass", "inertia", "steering_inertia", "wheelbase", "drawbar")
-        parameters.not_negative(self, "trailer_mass", "trailer_inertia")
+        physical.positive(self, "mass", "inertia", "steering_inertia", "wheelbase", "drawbar")
+        physical.not_negative(self, "trailer_mass", "trailer_inertia")
 
     def sample(self) -> dict:
         """Into a curve, the train straight."""
@@ -173,7 +173,7 @@ class WheeledSnake(Vehicle):
     def check(self) -> None:
         if self.links < 1:
             raise InputError(f"the parameter links of WheeledSnake must be at least 1; it is {self.links}.")
-        parameters.positive(self, "length", "mass", "inertia")
+        physical.positive(self, "length", "mass", "inertia")
 
     def sample(self) -> dict:
         """In waves, coasting: it winds up in the end, but not soon."""

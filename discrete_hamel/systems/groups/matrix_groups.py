@@ -10,7 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.systems._blocks.algebras import bracket_of, rotation_basis
+from discrete_hamel.systems._blocks.lie_algebras import bracket_of, rotation_basis
 
 IN_ALGEBRA = 1e-10  # how far a matrix may lie off the span of the basis, relative to its size
 DRAWS = 8  # elements of the algebra at which cubes are asked for

@@ -13,7 +13,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.pytrees import Pytree
-from discrete_hamel.systems._blocks.algebras import SE2, SO3
+from discrete_hamel.systems._blocks.lie_algebras import SE2, SO3
 from discrete_hamel.systems.mechanisms.rotations import AXES, CROSS, by_quaternion, of_quaternion, turn_about
 
 # By NumPy, so that nothing is traced for them.

@@ -9,7 +9,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from sleighs import BLOCK, DATA, MEMBERS, OFFSETS, XI, digest, over_members
 
 import discrete_hamel as dh
-from discrete_hamel.runs.ensemble import runs
+from discrete_hamel.runs.ensemble import block_runs
 
 LATE = np.where(np.arange(MEMBERS)[:, None] < 700, np.nan, XI)  # the first to start is on the third device
 VELOCITIES = np.stack([XI[:, 0], XI[:, 1] * np.cos(0.1), XI[:, 1] * np.sin(0.1)], axis=1)
@@ -46,7 +46,7 @@ def refusal(xi, **more):
 
 def main():
     assert jax.device_count() == 4
-    runs.BLOCK = BLOCK
+    block_runs.BLOCK = BLOCK
     found = {}
     for name, (system, data) in cases(over_members).items():
         result = dh.ensemble(system, **data)

@@ -15,7 +15,7 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 import discrete_hamel as dh
-from discrete_hamel.runs.ensemble import claims, runs
+from discrete_hamel.runs.ensemble import block_claims, block_runs
 
 MEMBERS, BLOCK = 1000, 128  # eight blocks, of which shards on four devices have two each, but for some rows
 XI = np.stack([np.linspace(1, 2, MEMBERS), np.full(MEMBERS, -0.3)], axis=1)
@@ -46,7 +46,7 @@ def told(runs):
 
 def watched(ran, seconds):
     """`Run.block`, slower, which notes the blocks that this process runs."""
-    whole = runs.EnsembleRun.block
+    whole = block_runs.EnsembleRun.block
 
     def block(self, number, part):
         ran.append(number)
@@ -60,9 +60,9 @@ def main(how, store, seconds, *team):
     if team:
         place, count, rank = team
         jax.distributed.initialize(place, int(count), int(rank))
-    ran, claims.BEAT = [], 0.25
-    runs.BLOCK = BLOCK
-    runs.EnsembleRun.block = watched(ran, float(seconds))
+    ran, block_claims.BEAT = [], 0.25
+    block_runs.BLOCK = BLOCK
+    block_runs.EnsembleRun.block = watched(ran, float(seconds))
     where = {} if store == "memory" else {"store": store}
     if "whole" in how:
         result = dh.ensemble(dh.systems.ChaplyginSleigh(offset=OFFSETS), xi=XI, **DATA, **where)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.runs.ensemble import claims, ensemble, runs
-from discrete_hamel.runs.storage import files
+from discrete_hamel.runs.ensemble import block_claims, block_runs, ensemble
+from discrete_hamel.runs.storage import atomic_files
 
 pytest.importorskip("xarray")
 pytest.importorskip("zarr")
@@ -23,7 +23,7 @@ DATA = {"q": [0.1, 0, 0], "xi": XI, "h": 0.02, "steps": STEPS, "save_every": 10}
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(runs, "BLOCK", 128)
+    monkeypatch.setattr(block_runs, "BLOCK", 128)
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +56,8 @@ def test_a_block_that_is_missing_or_damaged_is_run_again_and_no_other(tmp_path, 
     data[100] ^= 1
     damaged.write_bytes(data)
     ran = []
-    whole = runs.EnsembleRun.block
-    monkeypatch.setattr(runs.EnsembleRun, "block", lambda self, *part: ran.append(part[0]) or whole(self, *part))
+    whole = block_runs.EnsembleRun.block
+    monkeypatch.setattr(block_runs.EnsembleRun, "block", lambda self, *part: ran.append(part[0]) or whole(self, *part))
     again = ensemble(SLEIGH, **DATA, store=store)
     assert sorted(ran) == [1, 3]
     assert np.array_equal(again.q, in_memory.q)
@@ -65,19 +65,19 @@ def test_a_block_that_is_missing_or_damaged_is_run_again_and_no_other(tmp_path, 
 
 
 def test_a_run_that_stops_halfway_goes_on(tmp_path, in_memory, monkeypatch):
-    store, whole = tmp_path / "runs.zarr", runs.EnsembleRun.block
+    store, whole = tmp_path / "runs.zarr", block_runs.EnsembleRun.block
 
     def until_two(self, number, part):
         if number == 2:
             raise KeyboardInterrupt
         return whole(self, number, part)
 
-    monkeypatch.setattr(runs.EnsembleRun, "block", until_two)
+    monkeypatch.setattr(block_runs.EnsembleRun, "block", until_two)
     with pytest.raises(dh.RunInterrupted, match=r"when \d+ of 600 members .* finished blocks are in the store"):
         ensemble(SLEIGH, **DATA, store=store, workers=1)
     assert {0, 1} <= set(chunks(store))
     assert 2 not in chunks(store)
-    monkeypatch.setattr(runs.EnsembleRun, "block", whole)
+    monkeypatch.setattr(block_runs.EnsembleRun, "block", whole)
     assert np.array_equal(ensemble(SLEIGH, **DATA, store=store).q, in_memory.q)
 
 
@@ -124,7 +124,7 @@ def test_an_ensembles_store_is_not_taken_for_a_runs_nor_the_other_way(tmp_path):
 
 
 def test_a_second_call_while_the_first_writes_runs_what_that_has_not_claimed(tmp_path, in_memory, monkeypatch):
-    store, whole, ran = tmp_path / "runs.zarr", runs.EnsembleRun.block, {"first": [], "second": []}
+    store, whole, ran = tmp_path / "runs.zarr", block_runs.EnsembleRun.block, {"first": [], "second": []}
     results, meanwhile = {}, threading.Event()
 
     def call(name):
@@ -142,21 +142,21 @@ def test_a_second_call_while_the_first_writes_runs_what_that_has_not_claimed(tmp
             meanwhile.set()
         return whole(self, number, part)
 
-    first_run, init = [], runs.EnsembleRun.__init__
+    first_run, init = [], block_runs.EnsembleRun.__init__
 
     def noted(self, *arguments):
         first_run.append(self)
         init(self, *arguments)
 
-    monkeypatch.setattr(runs.EnsembleRun, "__init__", noted)
-    monkeypatch.setattr(runs.EnsembleRun, "block", block)
+    monkeypatch.setattr(block_runs.EnsembleRun, "__init__", noted)
+    monkeypatch.setattr(block_runs.EnsembleRun, "block", block)
     call("first")
     second.join()
     assert ran["first"] == [0]
     assert sorted(ran["second"]) == [1, 2, 3, 4]
     for result in results.values():
         assert np.array_equal(result.q, in_memory.q)
-    assert not list((store / claims.PLACE).iterdir())
+    assert not list((store / block_claims.PLACE).iterdir())
 
 
 def refusing(number):
@@ -167,25 +167,25 @@ def refusing(number):
 
 
 def test_a_disk_that_fills_up_loses_no_block(tmp_path, in_memory, monkeypatch):
-    store, finish, finished = tmp_path / "runs.zarr", files.WriteBatch.finish, []
+    store, finish, finished = tmp_path / "runs.zarr", atomic_files.WriteBatch.finish, []
 
     def until_full(self):
         if len(finished) == 3:
             refusing(errno.ENOSPC)()
         finished.append(finish(self))
 
-    monkeypatch.setattr(files.WriteBatch, "finish", until_full)
+    monkeypatch.setattr(atomic_files.WriteBatch, "finish", until_full)
     with pytest.raises(dh.StoreFailed, match=r"No space left on device. Blocks that are in it are whole"):
         ensemble(SLEIGH, **DATA, store=store, workers=1)
     assert not list(store.rglob("*.part"))
-    assert not list((store / claims.PLACE).iterdir())  # given back
-    monkeypatch.setattr(files.WriteBatch, "finish", finish)
+    assert not list((store / block_claims.PLACE).iterdir())  # given back
+    monkeypatch.setattr(atomic_files.WriteBatch, "finish", finish)
     assert len(chunks(store)) == 2
     assert np.array_equal(ensemble(SLEIGH, **DATA, store=store).q, in_memory.q)
 
 
 def test_places_where_nothing_can_be_written_are_refused_before_anything_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(runs.EnsembleRun, "block", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(block_runs.EnsembleRun, "block", lambda *_: pytest.fail("it ran"))
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=r"no store can be made at .*file/runs.zarr: Not a directory"):
         ensemble(SLEIGH, **DATA, store=tmp_path / "file" / "runs.zarr")
@@ -204,8 +204,8 @@ def test_a_link_in_a_store_is_not_written_through(tmp_path, in_memory):
     assert np.array_equal(ensemble(SLEIGH, **DATA, store=store).q, in_memory.q)
     assert outside.read_text() == "mine"
     (store / "q" / "1.0.0").unlink()
-    (store / claims.PLACE).rmdir()
-    (store / claims.PLACE).symlink_to(tmp_path)
+    (store / block_claims.PLACE).rmdir()
+    (store / block_claims.PLACE).symlink_to(tmp_path)
     with pytest.raises(dh.StoreDamaged, match="is a link"):
         ensemble(SLEIGH, **DATA, store=store)
     assert {path.name for path in tmp_path.iterdir()} == {"runs.zarr", "outside"}
@@ -214,7 +214,7 @@ def test_a_link_in_a_store_is_not_written_through(tmp_path, in_memory):
 def test_a_reader_sees_whole_blocks_while_others_are_written(tmp_path, in_memory, monkeypatch):
     import xarray
 
-    store, whole, seen = tmp_path / "runs.zarr", runs.EnsembleRun.block, []
+    store, whole, seen = tmp_path / "runs.zarr", block_runs.EnsembleRun.block, []
 
     def meanwhile(self, number, part):
         with xarray.open_zarr(store, chunks=None) as so_far:
@@ -223,6 +223,6 @@ def test_a_reader_sees_whole_blocks_while_others_are_written(tmp_path, in_memory
             seen.append(int(there.sum()))
         return whole(self, number, part)
 
-    monkeypatch.setattr(runs.EnsembleRun, "block", meanwhile)
+    monkeypatch.setattr(block_runs.EnsembleRun, "block", meanwhile)
     ensemble(SLEIGH, **DATA, store=store, workers=1)
     assert seen == [0, 128, 256, 384, 512]

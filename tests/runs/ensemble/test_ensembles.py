@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
-from discrete_hamel.runs.ensemble import Reduction, ensemble, runs
-from discrete_hamel.runs.ensemble.members import gather
-from discrete_hamel.runs.ensemble.threads import parts
+from discrete_hamel.runs.ensemble import Reduction, block_runs, ensemble
+from discrete_hamel.runs.ensemble.block_threads import parts
+from discrete_hamel.runs.ensemble.ensemble_members import gather
 
 MEMBERS, STEPS, H = 300, 40, 0.02
 OFFSETS = np.linspace(0.1, 0.5, MEMBERS)
@@ -69,7 +69,7 @@ def test_names_of_coordinates_select(saved):
 @pytest.mark.parametrize(("block", "workers"), [(128, 2), (128, 5), (2048, 2)])
 def test_blocks_and_cores_do_not_change_a_bit(saved, monkeypatch, block, workers):
     """Three blocks for two cores, of which the last is shared; and fewer blocks than cores."""
-    monkeypatch.setattr(runs, "BLOCK", block)
+    monkeypatch.setattr(block_runs, "BLOCK", block)
     in_blocks = ensemble(sleighs(), Q, XI, h=H, steps=STEPS, save_every=10, workers=workers)
     assert np.array_equal(in_blocks.q, saved.q)
     assert np.array_equal(in_blocks.iterations, saved.iterations)
@@ -91,7 +91,7 @@ def test_many_more_nodes_than_one_call_gives():
     """CAPACITY nodes a call; the second call goes on where the first ended."""
     system = dh.systems.ChaplyginSleigh(offset=OFFSETS[:128])
     every_step = ensemble(system, Q[:128], XI[:128], h=H, steps=200, save_every=2)
-    assert len(every_step.step) == 101 > runs.CAPACITY
+    assert len(every_step.step) == 101 > block_runs.CAPACITY
     run = dh.simulate(dh.systems.ChaplyginSleigh(offset=float(OFFSETS[7])), Q[7], XI[7], h=H, steps=200, save_every=2)
     assert np.abs(every_step.q.values[7] - run.q).max() < 1e-12 * np.abs(run.q).max()
 
@@ -151,7 +151,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize(("reduction", "sentence"), MALFORMED.values(), ids=MALFORMED)
 def test_a_malformed_reduction_is_refused_before_anything_runs(reduction, sentence, monkeypatch):
-    monkeypatch.setattr(runs, "lanes_for", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(block_runs, "lanes_for", lambda *_: pytest.fail("it ran"))
     with pytest.raises((ValueError, TypeError), match=sentence):
         ensemble(sleighs(), Q, XI, h=H, steps=STEPS, save_every=10, reduction=reduction)
 

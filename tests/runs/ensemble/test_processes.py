@@ -16,9 +16,9 @@ from sleighs import BLOCK, DATA, MEMBERS, OFFSETS, XI, digest
 
 import discrete_hamel as dh
 from discrete_hamel.cli import launch
-from discrete_hamel.runs.ensemble import claims, ensemble, runs
-from discrete_hamel.runs.ensemble.claims import Claims
-from discrete_hamel.runs.storage import files
+from discrete_hamel.runs.ensemble import block_claims, block_runs, ensemble
+from discrete_hamel.runs.ensemble.block_claims import Claims
+from discrete_hamel.runs.storage import atomic_files
 
 pytest.importorskip("xarray")
 pytest.importorskip("zarr")
@@ -29,7 +29,7 @@ SLEIGHS = dh.systems.ChaplyginSleigh(offset=OFFSETS)
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(runs, "BLOCK", BLOCK)
+    monkeypatch.setattr(block_runs, "BLOCK", BLOCK)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def until(condition, *processes):
 
 def left(store):
     """What the dead may leave and the living remove."""
-    return [path.name for path in (*(store / claims.PLACE).iterdir(), *store.rglob("*.part"))]
+    return [path.name for path in (*(store / block_claims.PLACE).iterdir(), *store.rglob("*.part"))]
 
 
 def bits(runs, begin=0, end=MEMBERS):
@@ -93,7 +93,7 @@ def bits(runs, begin=0, end=MEMBERS):
 
 @pytest.fixture
 def beat(monkeypatch):
-    monkeypatch.setattr(claims, "BEAT", 0.05)
+    monkeypatch.setattr(block_claims, "BEAT", 0.05)
 
 
 def wait_for(claim, number, seconds):
@@ -127,16 +127,16 @@ def test_of_many_who_claim_a_block_at_once_one_has_it(tmp_path):
 def test_a_claim_is_void_after_four_beats_of_silence_and_no_sooner(tmp_path, beat):
     with Claims(tmp_path) as living, Claims(tmp_path) as other:
         assert living.take(3)
-        assert not wait_for(other, 3, 20 * claims.BEAT)
+        assert not wait_for(other, 3, 20 * block_claims.BEAT)
         living.over.set()  # as if it were dead
         living.heart.join()
         assert not other.take(3)
         began = time.monotonic()
         assert wait_for(other, 3, 20)
-        assert time.monotonic() - began > 3 * claims.BEAT
+        assert time.monotonic() - began > 3 * block_claims.BEAT
         assert sorted(path.name for path in tmp_path.iterdir()) == ["3.0", "3.1"]
         with Claims(tmp_path) as third:  # the void claim is not enough: the one after it lives
-            assert not wait_for(third, 3, 20 * claims.BEAT)
+            assert not wait_for(third, 3, 20 * block_claims.BEAT)
         other.release(3)
         assert not list(tmp_path.iterdir())
 
@@ -149,7 +149,7 @@ def test_of_many_who_find_a_claim_void_one_has_it(tmp_path, beat):
         with Claims(tmp_path) as ours:
             ours.take(0)
             gate.wait()
-            time.sleep(2 * claims.STALE * claims.BEAT)
+            time.sleep(2 * block_claims.STALE * block_claims.BEAT)
             gate.wait()
             given.append(ours.take(0))
             gate.wait()
@@ -175,7 +175,7 @@ def test_clocks_may_differ(years, tmp_path, beat, monkeypatch):
     with Claims(tmp_path) as living, Claims(tmp_path) as other:
         assert living.take(0)
         of_another_clock(tmp_path / "0.0")
-        assert not wait_for(other, 0, 20 * claims.BEAT)
+        assert not wait_for(other, 0, 20 * block_claims.BEAT)
     dead = tmp_path / "1.0"
     dead.touch()
     of_another_clock(dead)
@@ -195,13 +195,13 @@ def test_without_room_for_a_claim_there_is_a_sentence(tmp_path):
 
 def test_a_slow_process_whose_block_another_has_written_does_no_harm(tmp_path, alone, monkeypatch):
     """Its claim was void; another has written the block, and taken what this one was writing for what the dead left."""
-    store, finish, slow = tmp_path / "runs.zarr", files.WriteBatch.finish, []
-    shards = runs.Shards.write
+    store, finish, slow = tmp_path / "runs.zarr", atomic_files.WriteBatch.finish, []
+    shards = block_runs.Shards.write
 
     def after_another(self):
         if any(path.name.startswith("3") for path in self.waiting) and not slow:
             slow.append(self)
-            (store / claims.PLACE / "9.0").touch()  # of a dead one
+            (store / block_claims.PLACE / "9.0").touch()  # of a dead one
             stores[0].write(3, {name: rows.copy() for name, rows in blocks[0].items()})
             stores[0].clear()
             assert not left(store)
@@ -215,8 +215,8 @@ def test_a_slow_process_whose_block_another_has_written_does_no_harm(tmp_path, a
             blocks.append(block)
         shards(self, number, block)
 
-    monkeypatch.setattr(runs.Shards, "write", noted)
-    monkeypatch.setattr(files.WriteBatch, "finish", after_another)
+    monkeypatch.setattr(block_runs.Shards, "write", noted)
+    monkeypatch.setattr(atomic_files.WriteBatch, "finish", after_another)
     result = ensemble(SLEIGHS, xi=XI, **DATA, store=store, workers=1)
     assert slow
     assert np.array_equal(result.q, alone.q, equal_nan=True)

@@ -12,7 +12,7 @@ import pytest
 from devices import cases, digests
 from sleighs import BLOCK
 
-from discrete_hamel.runs.ensemble import ensemble, runs
+from discrete_hamel.runs.ensemble import block_runs, ensemble
 
 pytest.importorskip("xarray")
 
@@ -30,7 +30,7 @@ def on_four_devices():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", cases(np.asarray))
 def test_where_the_data_are_does_not_change_a_bit(name, on_four_devices, monkeypatch):
-    monkeypatch.setattr(runs, "BLOCK", BLOCK)
+    monkeypatch.setattr(block_runs, "BLOCK", BLOCK)
     system, data = cases(np.asarray)[name]
     assert on_four_devices[name] == digests(ensemble(system, **data))
 

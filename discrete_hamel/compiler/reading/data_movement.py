@@ -7,8 +7,8 @@ import numpy as np
 from jax.lax import GatherScatterMode as Mode
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.reading.rules import Value, as_nodes, elementwise, pick, symbolic
-from discrete_hamel.compiler.reading.windows import gather, scatter_places
+from discrete_hamel.compiler.reading.gather_scatter import gather, scatter_places
+from discrete_hamel.compiler.reading.primitive_rules import Value, as_nodes, elementwise, pick, symbolic
 
 Nodes = np.ndarray
 

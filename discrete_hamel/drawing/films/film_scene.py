@@ -10,8 +10,8 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.drawing.films import projection
-from discrete_hamel.drawing.films.cameras import FromAbove, broadside, looking_at
 from discrete_hamel.drawing.films.closeup import closeup
+from discrete_hamel.drawing.films.film_camera import FromAbove, broadside, looking_at
 from discrete_hamel.drawing.films.projection import Eye, Piece, Segment
 from discrete_hamel.drawing.plots import GREEN, ORANGE, PURPLE, VERMILLION
 from discrete_hamel.mechanics.system import System

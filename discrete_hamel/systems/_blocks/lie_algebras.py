@@ -10,7 +10,7 @@ from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.adapted_frames import reflect
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks import parameters
+from discrete_hamel.systems._blocks import physical
 
 
 def bracket_of(basis: ArrayLike) -> np.ndarray:
@@ -124,8 +124,8 @@ class EulerPoincare(System):
 
     def check(self) -> None:
         lie_algebra(self)
-        parameters.shape(self, "inertia", (self.rank,), (self.rank, self.rank))
-        parameters.metric(self, "inertia")
+        physical.shape(self, "inertia", (self.rank,), (self.rank, self.rank))
+        physical.metric(self, "inertia")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Nothing: where the body is has been reduced away."""
@@ -188,10 +188,10 @@ class EulerPoincareSuslov(System):
     def check(self) -> None:
         lie_algebra(self)
         n = self.dimension
-        parameters.shape(self, "inertia", (n,), (n, n))
-        parameters.metric(self, "inertia")
-        parameters.shape(self, "constraint", (n,), (n - self.rank, n))
-        parameters.independent_rows(self, "constraint")
+        physical.shape(self, "inertia", (n,), (n, n))
+        physical.metric(self, "inertia")
+        physical.shape(self, "constraint", (n,), (n - self.rank, n))
+        physical.independent_rows(self, "constraint")
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """Nothing: where the body is has been reduced away."""

@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
-from discrete_hamel.analysis.symmetry.actions import Generator, Symmetry, Translation, generator
+from discrete_hamel.analysis.symmetry.group_actions import Generator, Symmetry, Translation, generator
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System

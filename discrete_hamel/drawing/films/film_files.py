@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from discrete_hamel._support.console import Progress
+from discrete_hamel.drawing.films.film_scene import Scene
 from discrete_hamel.drawing.films.painter import Painter
-from discrete_hamel.drawing.films.scenes import Scene
 from discrete_hamel.drawing.films.timing import Frames
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
-from discrete_hamel.runs.ensemble.results import EnsembleLayout
+from discrete_hamel.runs.ensemble.ensemble_result import EnsembleLayout
 
 Blocks = dict[int, dict[str, np.ndarray]]  # by number, of each array the rows of its members
 

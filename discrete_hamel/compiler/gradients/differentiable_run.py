@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Unsupported
-from discrete_hamel.compiler.native.histories import Steps
-from discrete_hamel.compiler.native.sweeps import Cotangents, Tangents
+from discrete_hamel.compiler.native.derivative_sweeps import Cotangents, Tangents
+from discrete_hamel.compiler.native.run_history import Steps
 from discrete_hamel.compiler.step.linearised import LinearisedStep
 from discrete_hamel.compiler.step.stepper import Stepper
 

@@ -9,7 +9,7 @@ import numpy as np
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.events import crossings
 from discrete_hamel.drawing.plots.look import axes, legend, style
-from discrete_hamel.drawing.plots.quantities import Quantity, along, as_function, at_states, name_of, title_of
+from discrete_hamel.drawing.plots.named_quantity import Quantity, along, as_function, at_states, name_of, title_of
 from discrete_hamel.runs.trajectory import Trajectory
 
 if TYPE_CHECKING:

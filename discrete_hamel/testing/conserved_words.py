@@ -10,7 +10,7 @@ import numpy as np
 from discrete_hamel.mechanics.hamel import energy
 from discrete_hamel.schemes.scheme import Scheme, start
 from discrete_hamel.systems.disks import RollingDisk
-from discrete_hamel.testing.cases import (
+from discrete_hamel.testing.small_problems import (
     BODY,
     DISK,
     PARTICLE,

@@ -8,7 +8,7 @@ import numpy as np
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel.drawing.plots.look import CYCLE, MANY, axes, legend, pyplot, style
-from discrete_hamel.drawing.plots.quantities import plane_coordinates, title_of, unit_of
+from discrete_hamel.drawing.plots.named_quantity import plane_coordinates, title_of, unit_of
 from discrete_hamel.runs.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -15,22 +15,22 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.console import Progress
 from discrete_hamel._support.errors import InputError, InputTypeError, RunInterrupted
-from discrete_hamel.compiler.graph.leaves import scalars
+from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.native.host import warn_of_single_precision
 from discrete_hamel.compiler.paths import lanes_for
 from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.ensemble import claims, plain
+from discrete_hamel.runs.ensemble import block_claims, plain
 from discrete_hamel.runs.ensemble.batch import Batch, Task
-from discrete_hamel.runs.ensemble.claims import Claims
+from discrete_hamel.runs.ensemble.block_claims import Claims
+from discrete_hamel.runs.ensemble.block_threads import Part, by_all_cores, cut, parts
+from discrete_hamel.runs.ensemble.ensemble_members import Members, gather
+from discrete_hamel.runs.ensemble.ensemble_result import EnsembleLayout, contents, dataset
 from discrete_hamel.runs.ensemble.failure_codes import Why
-from discrete_hamel.runs.ensemble.members import Members, gather
-from discrete_hamel.runs.ensemble.processes import Blocks, share
 from discrete_hamel.runs.ensemble.reduction import Fold, Reduction, kept_shapes
-from discrete_hamel.runs.ensemble.results import EnsembleLayout, contents, dataset
+from discrete_hamel.runs.ensemble.shared_blocks import Blocks, share
 from discrete_hamel.runs.ensemble.store import Shards, manifest
-from discrete_hamel.runs.ensemble.threads import Part, by_all_cores, cut, parts
 from discrete_hamel.runs.storage.optional import xarray_module
 from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme
@@ -182,7 +182,7 @@ class EnsembleRun:
         def tick() -> None:
             bar.at(count_done() * self.steps)
 
-        with Claims(shards.path / claims.PLACE) as ours, self._progress(len(self.members), progress) as bar:
+        with Claims(shards.path / block_claims.PLACE) as ours, self._progress(len(self.members), progress) as bar:
 
             def keep(number: int, block: dict[str, np.ndarray]) -> None:
                 shards.write(number, block)
@@ -195,7 +195,7 @@ class EnsembleRun:
                     by_all_cores(self.block, claimed, self.workers, keep, tick)
                     if not missing:
                         break
-                    pause = FIRST_LOOK if len(missing) < before else min(2 * pause, claims.BEAT)
+                    pause = FIRST_LOOK if len(missing) < before else min(2 * pause, block_claims.BEAT)
                     time.sleep(pause)  # others are at what is left
             except KeyboardInterrupt:
                 raise RunInterrupted(

@@ -12,7 +12,7 @@ from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelociti
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion.node_states import remembers
 from discrete_hamel.analysis.symmetry import hypotheses
-from discrete_hamel.compiler.reading.numbers import on_device
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.system import System

@@ -15,7 +15,7 @@ from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.manifold import off_manifold, slack
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme
-from discrete_hamel.systems._blocks.parameters import demanded
+from discrete_hamel.systems._blocks.physical import demanded
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
 

@@ -15,8 +15,8 @@ import numpy as np
 import discrete_hamel as dh
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.cli import values as calls
-from discrete_hamel.cli.names import catalogue, choose, schemes
+from discrete_hamel.cli import value_parser as calls
+from discrete_hamel.cli.name_lookup import catalogue, choose, schemes
 from discrete_hamel.cli.systems import sample_of
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.storage.reading import Contents

@@ -1,7 +1,7 @@
 """Gauss' stages put back into their equations until they settle, as native code: a vector with a lane for each stage.
 
-`step/stages.py` says what a sweep is. What is one number for all stages, as a node's q or the size of a change, is
-that number in each lane, so that one rule and one memory serve both.
+`step/collocation_step.py` says what a sweep is. What is one number for all stages, as a node's q or the size of a
+change, is that number in each lane, so that one rule and one memory serve both.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,9 +14,9 @@ from discrete_hamel.compiler.native.circular import circular
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.section import Memory, Section
 from discrete_hamel.compiler.reading.jaxprs import to_graph
-from discrete_hamel.compiler.step.stages import NOISE, StageStepper, is_settled
+from discrete_hamel.compiler.step.collocation_step import NOISE, StageStepper, is_settled
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, sane, units
-from discrete_hamel.schemes.coefficients.quadratures import collocation
+from discrete_hamel.schemes.coefficients.quadrature import collocation
 
 
 class StageSolve:

@@ -18,8 +18,8 @@ from discrete_hamel.analysis.motion.off_constraint import constraint_residual
 from discrete_hamel.analysis.motion.reference import reference
 from discrete_hamel.analysis.motion.trend import trend
 from discrete_hamel.analysis.symmetry import phase_space
-from discrete_hamel.analysis.symmetry.actions import Generator
-from discrete_hamel.analysis.symmetry.symmetries import components
+from discrete_hamel.analysis.symmetry.group_actions import Generator
+from discrete_hamel.analysis.symmetry.invariance import components
 from discrete_hamel.compiler.along import along
 from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import hamel

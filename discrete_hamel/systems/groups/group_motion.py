@@ -12,7 +12,12 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.systems._blocks.algebras import EulerPoincare, EulerPoincareSuslov, adapted_basis, adapted_structure
+from discrete_hamel.systems._blocks.lie_algebras import (
+    EulerPoincare,
+    EulerPoincareSuslov,
+    adapted_basis,
+    adapted_structure,
+)
 from discrete_hamel.systems.groups.matrix_groups import Group
 
 SAME = 1e-10  # difference of structure constants that counts as none

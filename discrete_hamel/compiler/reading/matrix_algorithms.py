@@ -14,7 +14,7 @@ import numpy as np
 
 from discrete_hamel.compiler.graph.elimination import factors, solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.reading.rules import Nodes
+from discrete_hamel.compiler.reading.primitive_rules import Nodes
 
 MOST = 8  # rows and columns of a matrix that is turned: 5000 operations
 MOST_SORTED = 32

@@ -17,7 +17,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
-from discrete_hamel.compiler.graph.leaves import inputs_like
+from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying import hidden
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
@@ -37,7 +37,7 @@ NOISE = 1 / SMALL  # round-off units at which slopes that no longer settle are n
 class StageStepper:
     """A step of Gauss for systems with the tree structure of the sample; hashed by identity, built once.
 
-    To those who run it, it is what a `Stepper` is; `native/stages.py` is its machine code.
+    To those who run it, it is what a `Stepper` is; `native/gauss_stages.py` is its machine code.
     """
 
     graph: Graph
