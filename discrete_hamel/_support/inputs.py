@@ -37,9 +37,8 @@ def combination(weights: np.ndarray, name: Callable[[int], str], least: float = 
 
 def floats(name: str, value: object) -> Array:
     """Real numbers as a float array, of NumPy's (JAX's take long to make) unless JAX traces them; or a sentence."""
-    leaves = jax.tree.leaves(value)
     try:
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
             return jnp.asarray(value, float)
         array = np.asarray(value)
         real = array.dtype.kind in "biuf" or (
@@ -50,6 +49,15 @@ def floats(name: str, value: object) -> Array:
     except (TypeError, ValueError, OverflowError):
         pass  # ragged, of strange objects, too large for a float
     raise InputError(f"{name} must be real numbers, as one list or array; got {short(value)}.")
+
+
+def array_of(name: str, value: object, axes: int = 1) -> Array:
+    """The same with so many axes: a vector, or a number."""
+    array = floats(name, value)
+    if array.ndim != axes:
+        right, many = ("one-dimensional", "; for many initial conditions use jax.vmap") if axes else ("one number", "")
+        raise InputError(f"{name} must be {right}, got shape {array.shape}{many}.")
+    return array
 
 
 @contextmanager

@@ -6,34 +6,70 @@ xi may have m components (the slip b(q) is filled in) or all n. Vectors over the
 
 from collections.abc import Callable
 from functools import partial, wraps
+from inspect import signature
 from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel._support.arrays import Coordinates, Float, Momenta, N, Quasivelocities, Velocities, k, m, m_or_n, n
+from discrete_hamel._support.arrays import Coordinates, Float, Momenta, N, Quasivelocities, Velocities, k, m, n
 from discrete_hamel._support.errors import InputError, InputTypeError
+from discrete_hamel._support.inputs import array_of, explained
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.newton import root
-from discrete_hamel.mechanics.system import System
+from discrete_hamel.mechanics.system import System, frame_shape
 
 F = TypeVar("F", bound=Callable)
 
 
+def arguments(system: System, q: Coordinates, **given: Quasivelocities) -> tuple[System, list[Array]]:
+    """The system at q, q, and xi with all components, or v, or a vector with a component along each field of D."""
+    if isinstance(system, type):
+        raise InputTypeError(f"give an instance, {system.__name__}(...), not the class.")
+    arrays = {name: jnp.asarray(array_of(name, value)) for name, value in {"q": q, **given}.items()}
+    q = arrays["q"]
+    with explained(f"{type(system).__name__}, of a q with {len(q)} components,"):
+        system = system.at(q)
+        for name, array in arrays.items():
+            refuse_length(system, q, name, array)
+    filled = "xi" in arrays and not system.frameless
+    return system, [*(arrays | {"xi": full(system, q, arrays["xi"])} if filled else arrays).values()]
+
+
+def refuse_length(system: System, q: Array, name: str, array: Array) -> None:
+    """Refuses q, or at q one of the others, of another length than this system has."""
+    size, names = len(array), system.velocities
+    if name == "q":
+        names, no_frame = system.coordinates, system.frameless or system.frame_is_a_map
+        right: tuple[int, ...] = (len(names) or (size if no_frame else frame_shape(system, q)[0]),)
+        says = f"; {type(system).__name__} has {right[0]}"
+    elif name == "v":
+        right, names, says = (len(q),), (), f", q has {len(q)}; v is qdot, one component a coordinate"
+    elif name == "p" or system.frameless:
+        right, name = (m := system.rank,), name.replace("xi", "z (given as xi)")
+        names, says = names[:m], f"; it needs m = {m}"
+    else:
+        n = size if size in (m := system.rank, len(names)) else frame_shape(system, q)[1]
+        right, says = (m, n), f"; it needs the {m} free ones (the slip is filled in) or all {n}"
+    if size not in right:
+        raise InputError(f"{name} has {size} components{says}{': ' if names else ''}{', '.join(names)}.")
+
+
 def _or(gibbs_appell_form: Callable) -> Callable[[F], F]:
-    """The decorated formula, traced once a shape; for constraints nonlinear in the velocities, `gibbs_appell`'s."""
+    """The decorated formula, traced once a shape; where there is no frame, `gibbs_appell`'s, of `arguments`."""
 
     def decorate(formula: F) -> F:
+        asked = signature(formula)
+
         @wraps(formula)
-        def dispatch(system: System, *arguments: Any, **named: Any) -> Any:
-            if isinstance(system, type):
-                raise InputTypeError(f"give an instance, {system.__name__}(...), not the class.")
-            if not system.frameless:
-                return formula(system, *arguments, **named) if named else call(formula, None, system, *arguments)
-            named = {name: jnp.asarray(a, float) for name, a in named.items()}
-            return gibbs_appell_form(system, *(jnp.asarray(a, float) for a in arguments), **named)
+        def dispatch(*given: object, **named: object) -> Any:
+            what: dict[str, Any] = asked.bind(*given, **named).arguments
+            if isinstance(what["system"], System) and not what["system"].frameless:
+                return call(formula, None, *what.values())
+            system, arrays = arguments(**what)
+            return gibbs_appell_form(system, *arrays)
 
         return dispatch  # type: ignore[return-value]  # the formula's own signature
 
@@ -42,27 +78,19 @@ def _or(gibbs_appell_form: Callable) -> Callable[[F], F]:
 
 def full(system: System, q: Array, xi: Array) -> Array:
     """xi with all n components: xi^U = b(q) filled in where xi has only m."""
-    if xi.shape[-1] == system.rank:
-        return jnp.concatenate([xi, system.slip(q)])
-    return xi
-
-
-def _arguments(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[System, Array, Array]:
-    q = jnp.asarray(q, float)
-    system = system.at(q)
-    return system, q, full(system, q, jnp.asarray(xi, float))
+    return jnp.concatenate([xi, system.slip(q)]) if xi.shape[-1] == system.rank else xi
 
 
 def structure(system: System, q: Coordinates, xi: Quasivelocities | None = None) -> Float[Array, n, n, n]:  # noqa: ARG001  # one signature for all
     """Returns c[k, i, j] of [u_i, u_j] = c^k_ij u_k; xi is not used and only makes the signatures alike.   [HE] 2.3"""
-    q = jnp.asarray(q, float)
-    return system.at(q).structure(q)
+    system, (q,) = arguments(system, q)
+    return system.structure(q)
 
 
 @_or(gibbs_appell.momentum)
 def momentum(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, n]:
     """Returns mu = dl/dxi, all n components, varied before the constraint is imposed.   [HE] (5.5)"""
-    system, q, xi = _arguments(system, q, xi)
+    system, (q, xi) = arguments(system, q, xi=xi)
     return jax.grad(system.lagrangian, 1)(q, xi)
 
 
@@ -77,9 +105,9 @@ def _balance(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
 
 
 @_or(gibbs_appell.balance)
-def balance(system: System, q: Float[Array, N], xi: Float[Array, m_or_n]) -> tuple[Float[Array, m], Float[Array, m]]:
+def balance(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[Float[Array, m], Float[Array, m]]:
     """Returns (mu_j, F_j) for j = 1..m, the two sides of (H) d/dt mu_j = F_j; what the schemes discretise."""
-    xi = full(system, q, xi)
+    system, (q, xi) = arguments(system, q, xi=xi)
     if system.in_velocities is not None:
         return _balance_in_velocities(system, q, xi)
     mu, force = _balance(system, q, xi)
@@ -106,13 +134,13 @@ def hamel_force(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Ar
     >>> dh.hamel_force(sleigh, [0.0, 0, 0], [1.5, -0.3]).round(3).tolist()     # -m a omega v, m a omega^2
     [0.18, 0.9]
     """
-    return balance(*_arguments(system, q, xi))[1]
+    return balance(system, q, xi)[1]
 
 
 @_or(gibbs_appell.energy)
 def energy(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, ()]:
     """Returns E = <mu, xi> - l."""
-    system, q, xi = _arguments(system, q, xi)
+    system, (q, xi) = arguments(system, q, xi=xi)
     value, mu = jax.value_and_grad(system.lagrangian, 1)(q, xi)
     return mu @ xi - value
 
@@ -120,7 +148,7 @@ def energy(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, 
 @_or(gibbs_appell.inertia)
 def inertia(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, m, m]:
     """M_ij = d mu_i / d xi^j on D, m x m: what must be regular for the motion to be determined."""
-    system, q, xi = _arguments(system, q, xi)
+    system, (q, xi) = arguments(system, q, xi=xi)
     return jax.jacfwd(lambda free: momentum_on_d(system, q, free))(xi[: system.rank])
 
 
@@ -140,14 +168,13 @@ def vector_field(system: System, q: Coordinates, xi: Quasivelocities) -> tuple[F
 
     [HE] (4.4); [QS] (3.4)
     """
-    system, q, xi = _arguments(system, q, xi)
+    system, (q, xi) = arguments(system, q, xi=xi)
     free = xi[: system.rank]
     velocity = system.velocity(q, xi)
-    _, force = balance(system, q, free)
     mass = jax.jacfwd(partial(momentum_on_d, system, q))(free)
     _, drift = jax.jvp(lambda point: momentum_on_d(system, point, free), (q,), (velocity,))
     _, slip_rate = jax.jvp(system.slip, (q,), (velocity,))
-    return velocity, jnp.concatenate([jnp.linalg.solve(mass, force - drift), slip_rate])
+    return velocity, jnp.concatenate([jnp.linalg.solve(mass, balance(system, q, free)[1] - drift), slip_rate])
 
 
 @_or(gibbs_appell.reactions)
@@ -157,17 +184,15 @@ def reactions(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Arra
     A^a are the one-forms with xi^{m+a} = A^a(q) qdot (for `from_constraints` the user's own rows), so that
     lambda_a = d/dt mu_{m+a} - F_{m+a}: the rows of (2.2) that the constraint takes away.   [HE] 2.4
     """
-    system, q, xi = _arguments(system, q, xi)
-    velocity, acceleration = vector_field(system, q, xi)
-    mu_of = jax.grad(system.lagrangian, 1)
-    _, rate = jax.jvp(mu_of, (q, xi), (velocity, acceleration))
+    system, (q, xi) = arguments(system, q, xi=xi)
+    _, rate = jax.jvp(jax.grad(system.lagrangian, 1), (q, xi), vector_field(system, q, xi))
     return (rate - _balance(system, q, xi)[1])[system.rank :]
 
 
 @_or(lambda system, q, z: system.velocity(q, z))  # [BE] (9)
 def velocities(system: System, q: Coordinates, xi: Quasivelocities) -> Float[Array, N]:
     """Returns qdot = Psi(q) xi."""
-    system, q, xi = _arguments(system, q, xi)
+    system, (q, xi) = arguments(system, q, xi=xi)
     return system.velocity(q, xi)
 
 
@@ -178,8 +203,8 @@ def quasivelocities(system: System, q: Coordinates, v: Velocities) -> Float[Arra
     Where the fields are dependent as vectors (advected coordinates) no v determines all of xi: then the one that
     satisfies the constraint, xi^U = b(q), is meant.
     """
-    q, v = jnp.asarray(q, float), jnp.asarray(v, float)
-    return system.at(q).quasivelocity(q, v)
+    system, (q, v) = arguments(system, q, v=v)
+    return system.quasivelocity(q, v)
 
 
 def nodal_velocity(system: System, q: Coordinates, p: Momenta, guess: Momenta | None = None) -> Float[Array, n]:
@@ -195,11 +220,10 @@ def nodal_velocity(system: System, q: Coordinates, p: Momenta, guess: Momenta | 
     >>> dh.nodal_velocity(sleigh, [0.1, 0, 0], p).round(12).tolist()
     [1.5, -0.3, 0.0]
     """
-    q, p = jnp.asarray(q, float), jnp.asarray(p, float)
+    system, (q, p, start) = arguments(system, q, p=p, guess=[0.0] * system.rank if guess is None else guess)
     if system.frameless:
         return p  # z, which such a state holds in the place of p
-    start = jnp.zeros_like(p) if guess is None else jnp.asarray(guess, float)
-    xi, off = _nodal(system.at(q), q, p, start)
+    xi, off = _nodal(system, q, p, start)
     if not isinstance(off, jax.core.Tracer) and not bool(jnp.isfinite(off)):
         raise InputError(
             f"no xi with mu(q, xi) = p = {p.tolist()} was found at q = {q.tolist()} from the guess {start.tolist()}: "
@@ -220,5 +244,4 @@ def _nodal(system: System, q: Array, p: Array, guess: Array) -> tuple[Array, Arr
 @_or(gibbs_appell.legendre)
 def legendre(system: System, q: Array, p: Array, guess: Array) -> Array:
     """The nodal velocity: xi with mu_j(q, xi) = p_j, j = 1..m, and xi^U = b(q); all n components."""
-    free, _ = root(lambda xi: momentum_on_d(system, q, xi) - p, guess[: system.rank])
-    return full(system, q, free)
+    return full(system, q, root(lambda xi: momentum_on_d(system, q, xi) - p, guess[: system.rank])[0])

@@ -7,9 +7,8 @@ from jax.scipy.sparse.linalg import cg
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
-from discrete_hamel._support.inputs import floats
 from discrete_hamel.mechanics.constructors import unwrap
-from discrete_hamel.mechanics.hamel import quasivelocities
+from discrete_hamel.mechanics.hamel import arguments, quasivelocities
 from discrete_hamel.mechanics.system import System
 
 ON_MANIFOLD = 1e-8  # how far off an initial q may be, as a relative error
@@ -44,21 +43,15 @@ def project(
     """
     if (xi is None) == (v is None):
         raise InputError("give the velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
-    given = floats("q", q)
-    near = nearest(system, given)
-    system = system.at(near)
-    velocity = floats("xi", xi) if v is None else _admissible_velocity(system, near, floats("v", v))
+    _, (given, velocity) = arguments(system, q, **({"xi": xi} if v is None else {"v": v}))
+    system = system.at(near := nearest(system, given))
+    velocity = velocity if v is None else _admissible_velocity(system, near, velocity)
     if not isinstance(near, jax.core.Tracer) and not float(off_manifold(system, near)) <= slack(near):
         raise InputError(
             f"Gauss' and Newton's iteration finds no point near q = {given.tolist()} that satisfies what "
             f"{type(system).__name__} asks of its redundant coordinates, holonomic(q) = 0; start nearer."
         )
-    slip = system.slip(near)
-    if len(velocity) not in (system.rank, system.rank + len(slip)):
-        raise InputError(
-            f"xi has {len(velocity)} components; it needs the {system.rank} free ones or all {system.rank + len(slip)}."
-        )
-    return near, jnp.concatenate([velocity[: system.rank], jnp.asarray(slip, near.dtype)])
+    return near, jnp.concatenate([velocity[: system.rank], jnp.asarray(system.slip(near), near.dtype)])
 
 
 @jax.jit

@@ -32,7 +32,6 @@ class Invariant:
         return self.function(q, xi)
 
 
-_fields = Cache(most=500)  # how many vector fields, by the structure and the shapes of a system and q
 # What a subclass may have of its own without touching the motion: it describes, checks or draws.
 DESCRIPTION = frozenset(
     ("coordinates", "velocities", "units", "invariants", "symmetries", "check", "check_start", "sample", "shapes")
@@ -66,6 +65,15 @@ def _inherit(declare: Callable, base: type) -> Callable:
         return {name: declared for name, declared in declare(self).items() if holds(declared)}
 
     return invariants
+
+
+_frame_shapes = Cache(most=500)  # by the structure and the shapes of a system and q
+
+
+def frame_shape(system: "System", q: Array) -> tuple[int, int]:
+    """(N, n) of Psi(q), for which it is traced once a kind of system."""
+    kind = jax.tree.structure(system), *map(jnp.shape, jax.tree.leaves((system, q)))
+    return _frame_shapes.fetch(kind, lambda: jax.eval_shape(system.frame, q).shape)
 
 
 class System(Pytree):
@@ -156,8 +164,7 @@ class System(Pytree):
 
     def slip(self, q: Array) -> Array:
         """b(q) of the affine constraint xi^U = b(q), n - m components."""
-        kind = jax.tree.structure(self), *map(jnp.shape, jax.tree.leaves((self, q)))
-        return jnp.zeros(_fields.fetch(kind, lambda: jax.eval_shape(self.frame, q).shape[1]) - self.rank)
+        return jnp.zeros(frame_shape(self, q)[1] - self.rank)
 
     def force(self, q: Array, xi: Array) -> Array:
         """Non-conservative force, as the n-covector of its components along u_1..u_n."""

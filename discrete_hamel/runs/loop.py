@@ -119,8 +119,7 @@ def _chunk(
     state, done, solve, saved = lax.while_loop(going, one, (state, jnp.asarray(0), well, saved))
 
     def velocity(k: Array, xi: Array) -> Array:
-        node = jax.tree.map(lambda leaf: leaf[k], saved[0])
-        return xi.at[k].set(scheme.velocity(system, node))
+        return xi.at[k].set(scheme.velocity(system, jax.tree.map(lambda leaf: leaf[k], saved[0])))
 
     xi = lax.fori_loop(0, done // save_every, velocity, jnp.zeros((length, n), h.dtype))
     return state, done, solve, (saved[0].q, saved[0].p, xi, *saved[1:]), scheme.time(saved[0])

@@ -11,15 +11,15 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained, short
+from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 
 
 def shapes(system: System, q: Array) -> tuple[int, int]:
     """(n, m), after a look at the shapes of all that the system's functions return."""
     psi = _shape("frame(q)", system.frame, q)
-    names = getattr(system, "coordinates", ())
-    if len(psi.shape) == 2 and names and len(names) != len(q):
-        raise InputError(f"q has {len(q)} components; {type(system).__name__} has {len(names)}: {', '.join(names)}.")
+    if len(psi.shape) == 2 and len(system.coordinates) not in (0, len(q)):
+        hamel.refuse_length(system, q, "q", q)
     if len(psi.shape) != 2 or psi.shape[0] != len(q):
         raise InputError(
             f"frame(q) must be N x n with N = {len(q)}, one row a coordinate and one column a field, "
@@ -46,8 +46,8 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
     return n, m
 
 
-def nonlinear_shapes(system: System, q: Array) -> int:
-    """m, after the same look at a system with velocities psi(q, z)."""
+def nonlinear_shapes(system: System, q: Array) -> None:
+    """The same look at a system with velocities psi(q, z)."""
     n = len(q)
     m: Any = getattr(system, "rank", None)
     counts = isinstance(m, int | np.integer) and not isinstance(m, bool) and m >= 1
@@ -60,7 +60,6 @@ def nonlinear_shapes(system: System, q: Array) -> int:
     refuse_shape("velocity(q, z)", (n,), sizes, system.velocity, q, z)
     refuse_shape("the Lagrangian L(q, qdot)", (), sizes, system.lagrangian, q, v)
     refuse_shape("force(q, qdot)", (n,), sizes, system.force, q, v)
-    return m
 
 
 def refuse_shape(name: str, want: tuple[int, ...], sizes: str, function: Callable, *arguments: object) -> None:

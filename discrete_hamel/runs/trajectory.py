@@ -218,12 +218,8 @@ def mark_failed(trajectory: Trajectory, intervals: int) -> Trajectory:
         return lambda leaf: np.concatenate([leaf, np.full((missing, *leaf.shape[1:]), value, leaf.dtype)])
 
     q, p, xi, xi_mid = map(fill(np.nan), (trajectory.q, trajectory.p, trajectory.xi, trajectory.xi_mid))
-    report = trajectory.report
-    report = report.replace(
-        converged=fill(False)(report.converged),
-        iterations=fill(0)(report.iterations),
-        residual=fill(np.nan)(report.residual),
-    )
+    report, failed = trajectory.report, {"converged": False, "iterations": 0, "residual": np.nan}
+    report = report.replace(**{name: fill(value)(getattr(report, name)) for name, value in failed.items()})
     if trajectory.scheme.time(trajectory.final) is None:
         t = trajectory.t[0] + np.asarray(times(trajectory.h, trajectory.save_every, 0, intervals + 1))
     else:

@@ -12,7 +12,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError, InputTypeError
-from discrete_hamel._support.inputs import combination, explained, floats, name_of, short
+from discrete_hamel._support.inputs import array_of, combination, explained, floats, name_of, short
 from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, with_arrays
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 from discrete_hamel.compiler.reading.tape import Repeated
@@ -57,9 +57,7 @@ def canonical(tree: Any) -> Any:
 
 def vector(name: str, value: object) -> Array:
     """A finite one-dimensional float array, or a sentence; of NumPy's where JAX does not trace it."""
-    array = floats(name, value)
-    if array.ndim != 1:
-        raise InputError(f"{name} must be one-dimensional, got shape {array.shape}; for many starts use jax.vmap.")
+    array = array_of(name, value)
     if isinstance(array, np.ndarray) and not np.isfinite(array).all():
         bad = np.flatnonzero(~np.isfinite(array))[0]
         raise InputError(f"{name}[{bad}] is {float(array[bad])}; initial data must be finite.")
@@ -68,9 +66,7 @@ def vector(name: str, value: object) -> Array:
 
 def step_size(h: object) -> Array:
     """A finite step different from zero; negative steps run back in time."""
-    array = floats("h", h)
-    if array.ndim:
-        raise InputError(f"h must be one number, got shape {array.shape}.")
+    array = array_of("h", h, 0)
     if not traced(array) and (not math.isfinite(array) or array == 0):
         raise InputError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
     return array if traced(array) else number(float(array))
@@ -129,32 +125,23 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
         finite_parameters(system)
         with explained(f"what {type(system).__name__} checks of its parameters"):
             system.check()
+    xi, v = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
     if system.frameless:
-        z, velocity = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
-        return _nonlinear_data(system, place, z, velocity, concrete)
+        return _nonlinear_data(system, place, xi, v, concrete)
     with explained(f"{type(system).__name__} at the initial q"):
         system = system.at(place, by_numpy)
     n, m = _shapes.fetch(kind_of((system, q)), lambda: shapes(system, q))
-    if v is not None:
-        v = vector("v", v)
-        _refuse_length(v, q)
-        if len(q) < m:
-            raise InputError(f"v cannot determine {m} free quasi-velocities from {len(q)} coordinates; give xi.")
-    else:
-        xi = vector("xi", xi)
-        if len(xi) not in (m, n):
-            raise InputError(
-                f"xi has {len(xi)} components; it needs the {m} free ones (the slip is filled in) or all {n}"
-                + (f": {', '.join(system.velocities)}." if system.velocities else ".")
-            )
+    if len(xi) not in (m, n) if v is None else len(v) != len(q):
+        hamel.refuse_length(system, q, *(("xi", xi) if v is None else ("v", v)))
+    if v is not None and len(q) < m:
+        raise InputError(f"v cannot determine {m} free quasi-velocities from {len(q)} coordinates; give xi.")
     if not concrete:
         return system, q, _quasivelocities(system, q, v) if xi is None else jax.jit(hamel.full)(system, q, xi)
     with explained(f"what {type(system).__name__} checks of the place where it starts"):
         system.check_start(place)
     with explained("the system at the initial data"):
         try:
-            velocity = floats("xi", [0.0] * n) if xi is None else xi
-            facts: dict = (_facts.afresh if lasting else _facts)(system, q, velocity)
+            facts: dict = (_facts.afresh if lasting else _facts)(system, q, floats("xi", [0] * n) if xi is None else xi)
         except TracedWithin:
             raise InputError(
                 "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
@@ -176,18 +163,13 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
 
 def _nonlinear_data(system: System, q: Array, z: Any, v: Array | None, concrete: bool) -> tuple[System, Array, Array]:
     """The same of a system with velocities psi(q, z): itself at q, q, and z, checked; from z or from v = qdot."""
-    if v is not None:
-        _refuse_length(v, q)
     system = system.at(q, by_numpy)
+    nonlinear_shapes(system, q)
+    hamel.refuse_length(system, q, *(("xi", z) if v is None else ("v", v)))
     known = None if v is None or not concrete else system.z_of(q, v)  # type: ignore[attr-defined]
     if known is not None:
         system.check_state(q, known)  # before anything is made of what it refuses
-    m = nonlinear_shapes(system, q)
-    if v is not None:
-        z = gibbs_appell.quasivelocities(system, q, v)
-    elif len(z) != m:
-        names = f": {', '.join(system.velocities)}" if system.velocities else ""
-        raise InputError(f"z (given as xi) has {len(z)} components; it needs m = {m}{names}.")
+    z = z if v is None else gibbs_appell.quasivelocities(system, q, v)
     if not concrete:
         return system, q, z
     if known is None:
@@ -207,11 +189,6 @@ def _nonlinear_facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
     v, slopes = system.velocity(q, z), gibbs_appell.directions(system, q, z)
     covector, drive = gibbs_appell.covector(system, q, z), gibbs_appell.drive(system, q, z)
     return v, slopes, system.lagrangian(q, v), covector, drive
-
-
-def _refuse_length(v: Array, q: Array) -> None:
-    if len(v) != len(q):
-        raise InputError(f"v has {len(v)} components, q has {len(q)}; v is qdot, one component a coordinate.")
 
 
 def finite_parameters(system: PyTree) -> None:

@@ -162,8 +162,7 @@ class HolonomicHamel(Scheme):
 
     def guess(self, system: System, state: State, h: Array) -> Array:
         """z = q_{k+1} - q_k."""
-        psi = system.frame(state.q)
-        return h * (psi @ jnp.concatenate([state.xi, system.slip(state.q)]))
+        return h * (system.frame(state.q) @ jnp.concatenate([state.xi, system.slip(state.q)]))
 
     def _middle(self, system: System, state: State, h: Array, z: Array) -> tuple[Array, ...]:
         """q_{k+tau}, v, and there L_v and L_q + f."""

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
-from discrete_hamel._support.inputs import name_of
+from discrete_hamel._support.inputs import array_of, name_of
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
@@ -194,11 +194,10 @@ def start(system: System, scheme: Scheme, q: Coordinates, xi: Quasivelocities, h
     After a step `state.xi` is an interval's velocity, not the node's: `nodal_velocity` gives that from (q, p).
     q off `System.holonomic` is refused.
     """
-    q = jnp.asarray(q, float)
+    system, (q, xi) = hamel.arguments(system, q, xi=xi)
     if not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((system, q))):
         refuse_off_manifold(system, q)
-    scheme = scheme.fitted(system)
-    return scheme.start(system, q, hamel.full(system, q, jnp.asarray(xi, float)), jnp.asarray(h, float))
+    return scheme.fitted(system).start(system, q, xi, jnp.asarray(array_of("h", h, 0)))
 
 
 @jax.jit
@@ -226,4 +225,6 @@ def step(system: System, scheme: Scheme, state: State, h: Scalar) -> tuple[State
     motions by `prescribe`) and to call `simulate`, which takes the compiled step: for a command held over n steps a
     scan over `simulate(..., steps=n)`, which starts from the q[-1] and xi[-1] (both at the node) of the one before.
     """
-    return scheme.fitted(system).step(system, state, jnp.asarray(h, float))
+    for name in ("q", "p", "xi"):
+        hamel.refuse_length(system, state.q, name, getattr(state, name))
+    return scheme.fitted(system).step(system, state, array_of("h", h, 0))

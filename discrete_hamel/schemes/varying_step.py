@@ -74,8 +74,7 @@ class TimeTransformed(Wrapped):
         return Paced(inner, log_density, *compensate(state.t, state.low, size)), interval.replace(report=report)
 
     def unsolved(self, system: System, state: Paced, h: Array) -> tuple[Scheme, State, Array]:
-        _, size = self._step_size(system, state, h)
-        return self.scheme.unsolved(system, state.inner, size)
+        return self.scheme.unsolved(system, state.inner, self._step_size(system, state, h)[1])
 
     def time(self, state: Paced) -> Array:
         return state.t

@@ -11,6 +11,7 @@ from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.contact_laws import of_arguments
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import SO3, hat
@@ -122,6 +123,7 @@ class BallOnSphere(Natural):
         lower = jnp.concatenate([-jnp.swapaxes(mixed, 1, 2), jnp.zeros((6, 3, 3))], axis=2)
         return jnp.concatenate([upper, lower], axis=1)
 
+    @of_arguments
     def contact_force(self, q: Array, xi: Array) -> Array:
         """m (g beta_z - k |x'|^2), the normal force on the ball: positive where the surface pushes, as it does."""
         beta = self.curvature() * q[9:]

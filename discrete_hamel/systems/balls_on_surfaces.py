@@ -12,6 +12,7 @@ from jax import Array
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems._blocks import outlines, physical, roundness
+from discrete_hamel.systems._blocks.contact_laws import of_arguments
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI, cgs
 from discrete_hamel.systems.balls import ball_outline, fits, turned_about
@@ -128,6 +129,7 @@ class OnSurface(Natural):
         upper = jnp.stack([jnp.stack([brackets.get((i, j), zero) for j in range(5)]) for i in range(5)])
         return jnp.moveaxis(upper - jnp.swapaxes(upper, 0, 1), 2, 0)
 
+    @of_arguments
     def contact_force(self, q: Array, xi: Array) -> Array:
         """m (phi' s'^2 + a z' theta'^2 + g a'), the normal force on the ball: positive where the surface pushes."""
         a, _ = self.curve(q[9])

@@ -9,6 +9,7 @@ from jax import Array
 from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.contact_laws import of_arguments
 from discrete_hamel.systems._blocks.lie_algebras import constants
 from discrete_hamel.systems._blocks.natural import Natural
 from discrete_hamel.systems._blocks.units import SI
@@ -65,6 +66,7 @@ class VerticalDisk(System):
             "psi'": Invariant(lambda q, xi: xi[1], "exact"),
         }
 
+    @of_arguments
     def contact_force(self, q: Array, xi: Array) -> Array:
         """m g, the plane's normal force."""
         return self.mass * self.gravity * jnp.ones_like(q[0])
@@ -154,6 +156,7 @@ class RollingDisk(Natural):
 
         return {"energy": Invariant(energy, "bounded")}
 
+    @of_arguments
     def contact_force(self, q: Array, xi: Array) -> Array:
         """The plane's normal force, m (g + z'') with z = R cos(theta): positive where the plane pushes, as it does."""
         c, s = jnp.cos(q[0]), jnp.sin(q[0])

@@ -11,6 +11,7 @@ from jax import Array
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.contact_laws import of_arguments
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import SO3, hat
 from discrete_hamel.systems.rigid_bodies import body_frame, off_rotations, orthogonality
@@ -94,6 +95,7 @@ class Rolling(System):
     def energy(self, q: Array, xi: Array) -> Array:
         return self.kinetic_energy(q, xi) + self.potential_energy(q)
 
+    @of_arguments
     def contact_force(self, q: Array, xi: Array) -> Array:
         """The plane's normal force on the body: positive where it pushes, as a plane does."""
         return normal_force(self, q[6:9], xi[:3])

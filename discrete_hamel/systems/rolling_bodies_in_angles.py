@@ -9,6 +9,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, PyTree, Quasivelocities
 from discrete_hamel.mechanics.system import Invariant, System
+from discrete_hamel.systems._blocks.contact_laws import of_arguments
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.pendulums import hat
 from discrete_hamel.systems.rolling import normal_force, symmetries_in_angles
@@ -134,6 +135,7 @@ class RollingBodyAngles(System):
         slipping = jnp.concatenate([jnp.zeros((3, 2)), jnp.array([[cn, -sn], [sn, cn]])])
         return jnp.concatenate([jnp.concatenate([turning, rolling]), slipping], axis=1)
 
+    @of_arguments
     def contact_force(self, q: Array, xi: Array) -> Array:
         """The plane's normal force on the body: positive where it pushes, as a plane does."""
         return normal_force(self, self.gamma(q), xi[:3])  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from jax import Array
 
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.contact_laws import of_arguments
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.balls import ball_outline, turned_about
 from discrete_hamel.systems.pendulums import SO3
@@ -76,6 +77,7 @@ class BallOnTurntable(System):
     def slip(self, q: Array) -> Array:
         return self.rate * jnp.stack([-q[10], q[9]])
 
+    @of_arguments
     def contact_force(self, q: Array, xi: Array) -> Array:
         """m g cos(tilt), the table's normal force on the ball."""
         return self.mass * self.gravity * jnp.cos(self.tilt) * jnp.ones_like(q[9])

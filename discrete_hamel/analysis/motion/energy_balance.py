@@ -38,11 +38,9 @@ def power(system: System, q: Coordinates, xi: Quasivelocities) -> Supplied:
     >>> float(parts.forces), round(float(parts.slip), 4)      # the table works on the ball
     (0.0, 0.0057)
     """
-    q = jnp.asarray(q, float)
+    system, (q, xi) = hamel.arguments(system, q, xi=xi)
     if system.frameless:
-        return _nonlinear_power(system, q, jnp.asarray(xi, float))
-    system = system.at(q)
-    xi = hamel.full(system, q, jnp.asarray(xi, float))
+        return _nonlinear_power(system, q, xi)
     return Supplied(system.force(q, xi) @ xi, hamel.reactions(system, q, xi) @ system.slip(q))
 
 
@@ -68,9 +66,7 @@ def moving_energy(system: System, q: Coordinates, xi: Quasivelocities, field: Ca
     >>> max(moving) - min(moving) < 1e-12, float(traj.energy.max() - traj.energy.min()) > 1e-3
     (True, True)
     """
-    q = jnp.asarray(q, float)
-    system = system.at(q)
-    xi = hamel.full(system, q, jnp.asarray(xi, float))
+    system, (q, xi) = hamel.arguments(system, q, xi=xi)
     value, mu = jax.value_and_grad(system.lagrangian, 1)(q, xi)
     if field is None:
         return mu @ xi - value - mu[system.rank :] @ system.slip(q)

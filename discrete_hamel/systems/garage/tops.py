@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems._blocks import outlines, physical
+from discrete_hamel.systems._blocks.contact_laws import of_arguments
 from discrete_hamel.systems._blocks.lie_algebras import SO3
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.garage.carried import along_coordinate
@@ -85,6 +86,7 @@ class SlippingTop(System):
         """s, the velocity of the material point in contact."""
         return xi[3:] - q[:6].reshape(2, 3) @ jnp.cross(xi[:3], self.to_centre(q[6:9]))
 
+    @of_arguments
     def contact_force(self, q: Array, xi: Array) -> Array:
         """N of N (e_z + law(s)): J omega' = J omega x omega - rho x force, height' = omega . (rho x gamma)."""
         omega, gamma, moments = xi[:3], q[6:9], self.moments()
