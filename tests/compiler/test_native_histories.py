@@ -9,7 +9,7 @@ from test_native_runs import started
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.gradients.differentiable_run import History
-from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
+from discrete_hamel.compiler.gradients.plain_run import PlainHistory
 from discrete_hamel.compiler.native import object_code
 from discrete_hamel.compiler.native.derivative_sweeps import Cotangents, Tangents
 from discrete_hamel.compiler.native.run_history import Steps

@@ -13,7 +13,7 @@ from runs import same
 from test_stores import retold
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
+from discrete_hamel.compiler.gradients.plain_run import PlainHistory
 from discrete_hamel.runs import loop as loops
 from discrete_hamel.runs.storage import reading
 

@@ -12,7 +12,7 @@ from jax.interpreters import ad
 
 from discrete_hamel.compiler.gradients.differentiable_run import History
 from discrete_hamel.compiler.gradients.jax_primitives import apply, linear, run
-from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
+from discrete_hamel.compiler.gradients.plain_run import PlainHistory
 from discrete_hamel.compiler.native.derivative_sweeps import Cotangents, Tangents
 
 

@@ -12,7 +12,7 @@ from jax import Array
 from discrete_hamel.compiler.gradients.derivative import RunCall
 from discrete_hamel.compiler.gradients.differentiable_run import History
 from discrete_hamel.compiler.gradients.jax_primitives import run
-from discrete_hamel.compiler.gradients.plain_histories import PlainHistory
+from discrete_hamel.compiler.gradients.plain_run import PlainHistory
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.lowering import lower, used_of

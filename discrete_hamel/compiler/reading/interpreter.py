@@ -50,7 +50,7 @@ def _dot(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     x = a.transpose([*ca, *ba, *fa]).reshape(length, *batch, *left, *(1 for _ in right))
     y = b.transpose([*cb, *bb, *fb]).reshape(length, *batch, *(1 for _ in left), *right)
     total = np.zeros(np.broadcast_shapes(x.shape[1:], y.shape[1:]), np.result_type(a, b))
-    for of_a, of_b in zip(x, y, strict=True):  # in the order of `rules.py`, on which bits depend
+    for of_a, of_b in zip(x, y, strict=True):  # in the order of `primitive_rules.py`, on which bits depend
         total = total + of_a * of_b
     return total
 

@@ -87,7 +87,7 @@ def _contact(shape: Contact, eye: Eye) -> list[Placed]:
 
 
 @place.register
-def _place_fixed(shape: Fixed, eye: Eye) -> list[Placed]:  # noqa: ARG001  # drawn once for all frames: see scenes.py
+def _place_fixed(shape: Fixed, eye: Eye) -> list[Placed]:  # noqa: ARG001  # drawn once for all frames: see film_scene.py
     return []
 
 

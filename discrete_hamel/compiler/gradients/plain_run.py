@@ -1,4 +1,4 @@
-"""What `histories.py` does, by JAX's own arrays and pivoted solves: rows of a run, and their derivatives.
+"""What `differentiable_run.py` does, by JAX's own arrays and pivoted solves: rows of a run, and their derivatives.
 
 It takes over where static pivots do not serve, and it is what second derivatives are taken of.
 """
