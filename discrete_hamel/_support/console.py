@@ -61,10 +61,11 @@ class Progress:
 
     def __init__(self, total: int, show: bool, done: int = 0, unit: str = "steps") -> None:
         self.total, self.unit = total, unit
-        self.screen = screen() if show else None
+        self.show = show
+        self.screen: Terminal | Notebook | None = None  # looked for when there is something to show
         self.began = time.monotonic()
         self.last = self.began + SILENT - APART
-        self.done, self.shown = done, False
+        self.done = done
         self.warm: tuple[float, int] | None = None  # when the first report came, which includes compiling
 
     def __enter__(self) -> "Progress":
@@ -76,10 +77,11 @@ class Progress:
         self.done = done
         if self.warm is None:
             self.warm = (now, done)
-        if self.screen is None or now - self.last < APART:
+        if not self.show or now - self.last < APART:
             return
-        self.last, self.shown = now, True
-        self.screen.show(self.line(now))
+        self.last, self.screen = now, self.screen or screen()
+        if self.screen is not None:
+            self.screen.show(self.line(now))
 
     def line(self, now: float) -> str:
         """Share, bar, count, and from the second report on the rate, and the time left at that rate."""
@@ -93,7 +95,7 @@ class Progress:
         return f"{line}, {rate:,.0f}/s{left}"
 
     def __exit__(self, *error: object) -> None:
-        if self.screen is None or not self.shown:
+        if self.screen is None:
             return
         now = time.monotonic()
         self.screen.show(f"{self.line(now)}, {span(now - self.began)} in all")

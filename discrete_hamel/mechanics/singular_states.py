@@ -37,8 +37,8 @@ def refuse_singular(system: System, q: Array, z: Array) -> None:
 
 def lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     """The change of z that moves no velocity, if there is one; columns are scaled, so units do not matter."""
-    scale = np.linalg.norm(psi_z, axis=0)
-    if np.any(scale == 0):
+    scale = np.sqrt((psi_z * psi_z).sum(axis=0))
+    if not scale.all():
         return (scale == 0).astype(float)
     unit = psi_z / scale
     if np.linalg.det(unit.T @ unit) > 1e-6:  # least singular value^2 > 1e-6 / (e m)

@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, lax
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
@@ -112,13 +112,22 @@ def initial_data(system: System, q: ArrayLike, xi: object, v: object) -> tuple[S
     return system, on_device(at), on_device(velocity)
 
 
+def _asks_where(system: System) -> bool:
+    """Whether a system does anything with the place where a run starts: for an array of JAX's a third of C's steps
+    of a pendulum could be made.
+    """
+    kind = type(system)
+    return system.frameless or (kind.at, kind.check_start) != (System.at, System.check_start)
+
+
 def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False) -> tuple[System, Array, Array]:
     """The same with what `vector` makes of q and xi; of a `lasting` run no bit depends on others."""
     q = vector("q", at)
-    place = on_device(q)  # by which jit is noticed where all else is known
+    noticed = lax.stop_gradient(number(0.0))  # by which jit is noticed where all else is known
     if (xi is None) == (v is None):
         raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
-    concrete = not traced(system, place, xi, v)
+    concrete = not traced(system, q, noticed, xi, v)
+    place = q if concrete and not _asks_where(system) else on_device(q)
     q = q if concrete else place
     if concrete:
         system = canonical(system)
@@ -193,7 +202,8 @@ def _nonlinear_facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
 
 def finite_parameters(system: PyTree) -> None:
     """Refuses NaN and infinity among the parameters of a system or scheme."""
-    if all(np.isfinite(np.asarray(leaf)).all() for leaf in jax.tree.leaves(system)):
+    leaves = jax.tree.leaves(system)
+    if not leaves or np.isfinite(np.concatenate(leaves, axis=None)).all():
         return
     for path, leaf in jax.tree_util.tree_leaves_with_path(system):
         if jnp.issubdtype(np.asarray(leaf).dtype, jnp.floating) and not np.all(np.isfinite(leaf)):
@@ -204,7 +214,7 @@ def finite_parameters(system: PyTree) -> None:
 def _independent(system: System, psi: np.ndarray, q: Array) -> None:
     """Columns of the frame independent: all of them, or where the bracket is given those of D."""
     columns = psi if system.brackets_by_autodiff else psi[:, : system.rank]
-    if columns.shape[1] > columns.shape[0] or not np.all(np.isfinite(columns)):
+    if columns.shape[1] > columns.shape[0] or not np.isfinite(columns).all():
         return  # a reduced system: N < m
     mix = lost_direction(columns)
     # Advected coordinates lose rank at points (a vertical rod): there only a frame that is zero carries no motion.

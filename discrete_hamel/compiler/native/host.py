@@ -115,7 +115,7 @@ class HostRun:
         alike = [a.shape for a in into] == shapes and [a.dtype for a in into] == KINDS
         if not alike or not all(a.flags.carray for a in into):  # in one piece, and writeable
             raise InputError(f"room of shapes {[a.shape for a in into]}, where the native run writes {shapes}.")
-        return into, [a.ctypes.data for a in into]
+        return into, [ctypes.addressof(ctypes.c_char.from_buffer(a)) if a.size else a.ctypes.data for a in into]
 
 
 class SinglePrecision(Explained, UserWarning):
