@@ -59,7 +59,8 @@ def implicit(residual: Equations, guess: Array, search: Callable, solve: Callabl
 
 
 def _dense(linear: Equations, value: Array) -> Array:
-    return jnp.linalg.solve(jax.jacfwd(linear)(jnp.zeros_like(value)), value)
+    columns = jax.vmap(linear, out_axes=1)(jnp.eye(len(value), dtype=value.dtype))
+    return jnp.linalg.solve(columns, value)
 
 
 def newton(

@@ -3,11 +3,13 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
 from discrete_hamel.analysis import Linearisation, Stability, threshold
+from discrete_hamel.analysis.equilibria.linearisation import balancing
 
 S = dh.systems
 
@@ -160,3 +162,19 @@ def test_slow_motion_is_no_rest():
     with pytest.raises(ValueError, match="is not a relative equilibrium"):
         dh.spectrum(sleigh, [0, 0, 0], [1e-5, 1e-5])
     assert dh.spectrum(sleigh, [0, 0, 0], [0.0, 1e-5]).rates == pytest.approx([0, -0.4e-5 / 0.86], abs=1e-17)
+
+
+def test_balancing_is_as_good_as_lapacks():
+    rng = np.random.default_rng(1)
+    for k in range(300):
+        n = int(rng.integers(1, 12))
+        units = 10 ** rng.uniform(-8, 8, n)
+        matrix = rng.normal(size=(n, n)) * np.exp(rng.choice([0, 2, 6]) * rng.normal(size=(n, n)))
+        matrix *= rng.random((n, n)) < (0.5 if k % 3 == 0 else 1.0)
+        matrix *= units / units[:, None] if k % 2 else 1.0
+        with np.errstate(invalid="ignore"):  # SciPy casts a permutation that it was told not to make
+            _, (theirs, _) = scipy.linalg.matrix_balance(matrix, permute=False, separate=True)
+        ours = balancing(matrix)
+        sizes = [np.linalg.norm(matrix * scales / scales[:, None]) for scales in (ours, theirs)]
+        assert np.all(np.log2(ours) % 1 == 0)  # so nothing is rounded
+        assert sizes[0] <= 1.01 * sizes[1]

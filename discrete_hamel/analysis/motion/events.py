@@ -137,11 +137,13 @@ def zeros_between(
     inputs = function, system, scheme, h
     found: list[tuple[np.ndarray, Ends, np.ndarray]] = []
 
-    def locate(index: np.ndarray, low: np.ndarray | float, high: np.ndarray | float, senses: np.ndarray) -> None:
+    def locate(
+        index: np.ndarray, low: np.ndarray | float, high: np.ndarray | float, at_low: np.ndarray, senses: np.ndarray
+    ) -> None:
         if len(index):
             least = LITTLE * ((index == 0) & from_zero)
             low, high = (np.broadcast_to(np.asarray(end, float), index.shape) for end in (np.maximum(low, least), high))
-            found.append((index, partial_steps.zeros(*inputs, nodes.states(index), low, high), senses))
+            found.append((index, partial_steps.zeros(*inputs, nodes.states(index), low, high, at_low), senses))
 
     signs = np.sign(values)
     lands = (signs[1:] == 0) & (signs[:-1] != 0)
@@ -149,14 +151,14 @@ def zeros_between(
     passes = (signs[1:] * signs[:-1] < 0) | lands
     single = np.flatnonzero(passes)
     touched = (lands & (beyond == signs[:-1]))[single]
-    locate(single, 0.0, 1.0, np.where(touched, 0, -signs[:-1][single]))
+    locate(single, 0.0, 1.0, values[single], np.where(touched, 0, -signs[:-1][single]))
     dips = np.flatnonzero(partial_steps.may_turn_below(values, rates * lengths))
     if len(dips):
         lowest, zero = partial_steps.turns(*inputs, nodes.states(dips), np.abs(values[dips]) + np.abs(values[dips + 1]))
         pairs = ~zero & (lowest.value * signs[dips] < 0)
-        index, middle = dips[pairs], np.asarray(lowest.part)[pairs]
-        locate(index, 0.0, middle, -signs[index])
-        locate(index, middle, 1.0, signs[index])
+        index, middle, at_middle = dips[pairs], np.asarray(lowest.part)[pairs], np.asarray(lowest.value)[pairs]
+        locate(index, 0.0, middle, values[index], -signs[index])
+        locate(index, middle, 1.0, at_middle, signs[index])
         if np.any(zero):
             found.append((dips[zero], jax.tree.map(lambda a: a[zero], lowest), np.zeros(np.sum(zero))))
     return _gather(nodes, h, found, sense)

@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Scalar
+from discrete_hamel.compiler.paths import stepper_for
 from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
@@ -48,7 +49,6 @@ def along(function: Function, system: System, q: np.ndarray, xi: np.ndarray) -> 
     return value, rate
 
 
-@partial(jax.jit, static_argnums=0)  # traced once, for all the places where it is tried
 def _end(function: Function, system: System, scheme: Scheme, h: Array, state: State, part: Array) -> Ends:
     new, _ = scheme.step(system, state, part * h)
     xi = scheme.velocity(system, new)
@@ -56,31 +56,34 @@ def _end(function: Function, system: System, scheme: Scheme, h: Array, state: St
 
 
 @partial(interpret, static=1, most=FEW)
-def _zeros(
-    function: Function, system: System, scheme: Scheme, h: Array, states: State, low: Array, high: Array
-) -> Ends:
-    def one(entry: tuple) -> Ends:
-        state, low, high = entry
-        end = partial(_end, function, system, scheme, h, state)
-        begins = jnp.where(low > 0, end(low).value, function(state.q, scheme.velocity(system, state)))
-        return end(narrow(lambda part: end(part).value, low, high, begins))
-
-    return _each(one, (states, low, high))
+def _ends(function: Function, system: System, scheme: Scheme, h: Array, states: State, parts: Array) -> Ends:
+    return _each(lambda entry: _end(function, system, scheme, h, *entry), (states, parts))
 
 
 @partial(interpret, static=1, most=FEW)
-def _turns(function: Function, system: System, scheme: Scheme, h: Array, states: State) -> tuple[Ends, Array]:
-    def one(state: State) -> tuple[Ends, Array]:
-        end = partial(_end, function, system, scheme, h, state)
+def _slopes(function: Function, system: System, scheme: Scheme, h: Array, states: State, parts: Array) -> Array:
+    def one(entry: tuple) -> Array:
+        state, part = entry
+        at_end = lambda part: _end(function, system, scheme, h, state, part).value  # noqa: E731
+        return jax.jvp(at_end, (part,), (jnp.ones_like(part),))[1]
 
-        def slope(part: Array) -> Array:
-            return jax.jvp(lambda part: end(part).value, (part,), (jnp.ones(()),))[1]
+    return _each(one, (states, parts))
 
-        at = end(narrow(slope, jnp.zeros(()), jnp.ones(()), slope(jnp.zeros(()))))
-        by_q, by_xi = jax.grad(function, (0, 1))(at.q, at.xi)
-        return at, jnp.abs(at.value) + jnp.abs(by_q) @ jnp.abs(at.q) + jnp.abs(by_xi) @ jnp.abs(at.xi)
 
-    return _each(one, states)
+@partial(interpret, static=1, most=MANY)
+def _values(function: Function, q: Array, xi: Array) -> Array:
+    return jax.vmap(function)(q, xi)
+
+
+@partial(interpret, static=1, most=MANY)
+def _made_of(function: Function, q: Array, xi: Array) -> Array:
+    """The size of what the function is made of."""
+
+    def one(q: Array, xi: Array) -> Array:
+        by_q, by_xi = jax.grad(function, (0, 1))(q, xi)
+        return jnp.abs(function(q, xi)) + jnp.abs(by_q) @ jnp.abs(q) + jnp.abs(by_xi) @ jnp.abs(xi)
+
+    return jax.vmap(one)(q, xi)
 
 
 def _each(one: Callable[..., T], entries: object) -> T:
@@ -89,26 +92,28 @@ def _each(one: Callable[..., T], entries: object) -> T:
     return jax.vmap(one)(entries) if few else jax.lax.map(one, entries)
 
 
-def narrow(function: Callable[[Array], Array], low: Array, high: Array, at_low: Array) -> Array:
-    """A zero between two ends of different sign: regula falsi with Illinois' weights, superlinear and never outside.
+def narrow(
+    function: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray, at_low: np.ndarray
+) -> np.ndarray:
+    """Zeros between ends of different sign: regula falsi with Illinois' weights, superlinear and never outside.
 
-    >>> float(narrow(lambda x: x**2 - 2, jnp.zeros(()), jnp.asarray(2.0), jnp.asarray(-2.0)).round(14))
+    >>> float(narrow(lambda x: x**2 - 2, np.zeros(1), np.full(1, 2.0), np.full(1, -2.0))[0].round(14))
     1.4142135623731
     """
-
-    def again(carry: tuple) -> tuple:
-        count, low, high, at_low, at_high = carry
-        middle = jnp.where(at_high == at_low, (low + high) / 2, high - at_high * (high - low) / (at_high - at_low))
-        middle = jnp.clip(middle, jnp.minimum(low, high), jnp.maximum(low, high))
+    at_high = function(high)
+    for _ in range(ITERATIONS):
+        going = (at_high != 0) & (np.abs(high - low) > 2 * np.finfo(at_high.dtype).eps)
+        if not going.any():
+            break
+        with np.errstate(all="ignore"):
+            chord = high - at_high * (high - low) / (at_high - at_low)
+        middle = np.where(at_high == at_low, (low + high) / 2, chord)
+        middle = np.where(going, np.clip(middle, np.minimum(low, high), np.maximum(low, high)), high)
         value = function(middle)
         crossed = value * at_high < 0
-        return count + 1, jnp.where(crossed, high, low), middle, jnp.where(crossed, at_high, at_low / 2), value
-
-    def going(carry: tuple) -> Array:
-        count, low, high, _, at_high = carry
-        return (count < ITERATIONS) & (at_high != 0) & (jnp.abs(high - low) > 2 * jnp.finfo(high.dtype).eps)
-
-    return jax.lax.while_loop(going, again, (0, low, high, at_low, function(high)))[2]
+        low, at_low = np.where(crossed, high, low), np.where(crossed, at_high, at_low / 2)
+        high, at_high = middle, value
+    return high
 
 
 def _pad(entries: T, count: int) -> T:
@@ -117,13 +122,56 @@ def _pad(entries: T, count: int) -> T:
     return jax.tree.map(lambda leaf: np.resize(np.asarray(leaf), (size, *np.shape(leaf)[1:])), entries)
 
 
-def zeros(
-    function: Function, system: System, scheme: Scheme, h: Scalar, states: State, low: np.ndarray, high: np.ndarray
-) -> Ends:
-    """For each state the part of its step, between `low` and `high`, at whose end the function is zero."""
-    count = len(low)
-    found = _zeros(function, system, scheme, jnp.asarray(h), *_pad((states, low, high), count))
-    return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], found)
+class PartialSteps:
+    """The ends of parts of a scheme's step from some states: by the compiled step, which takes any length, where there
+    is one; nothing is traced then but the function.
+    """
+
+    def __init__(self, function: Function, system: System, scheme: Scheme, h: Scalar, states: State) -> None:
+        self.function, self.made_by, self.states = function, (system, scheme, jnp.asarray(h)), states
+        self.count = len(states.q)
+        self.each = [jax.tree.map(lambda leaf, k=k: np.asarray(leaf)[k], states) for k in range(self.count)]
+        stepper = stepper_for(system, scheme, self.each[0], self.made_by[2])
+        self.run = None if isinstance(stepper, str) else stepper.run
+        self.found: dict[int, tuple] = {}  # the last end of each, by its part
+
+    def __call__(self, parts: np.ndarray) -> Ends:
+        if self.run is None:
+            return self._plain(_ends, parts)
+        for k, part in enumerate(parts):
+            if k not in self.found or self.found[k][0] != part:
+                self.found[k] = part, *self._compiled(k, part)
+        _, q, xi, t = zip(*(self.found[k] for k in range(self.count)), strict=True)
+        q, xi = np.array(q), np.array(xi)
+        values = np.asarray(_values(self.function, *_pad((q, xi), self.count)))[: self.count]
+        return Ends(parts, values, q, xi, None if t[0] is None else np.array(t))  # type: ignore[arg-type]  # NumPy's
+
+    def slopes(self, parts: np.ndarray) -> np.ndarray:
+        """The function's derivatives by the part of the step."""
+        return self._plain(_slopes, parts)
+
+    def _plain(self, of: Callable[..., T], parts: np.ndarray) -> T:
+        found = of(self.function, *self.made_by, *_pad((self.states, parts), self.count))
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[: self.count], found)
+
+    def _compiled(self, k: int, part: float) -> tuple:
+        """q, xi and the scheme's time at the end of a part of the step of one of them."""
+        system, scheme, h = self.made_by
+        after, _, good, (q, _, xi, *_) = self.run(system, scheme, self.each[k], np.asarray(part * h), 1, 1)  # type: ignore[misc]
+        if not good:  # the plain path, with true pivoting, has to do it
+            one = jax.tree.map(lambda leaf: np.asarray(leaf)[None], (self.each[k], part))
+            at = jax.tree.map(lambda leaf: np.asarray(leaf)[0], _ends(self.function, *self.made_by, *one))
+            return at.q, at.xi, at.t
+        return q[0], xi[0], scheme.time(after)
+
+
+def zeros(function: Function, system: System, scheme: Scheme, h: Scalar, states: State, *between: np.ndarray) -> Ends:
+    """For each state the part of its step at whose end the function is zero.
+
+    It is `between` low and high, and the function, which has a sign there, is known at low.
+    """
+    ends = PartialSteps(function, system, scheme, h, states)
+    return ends(narrow(lambda parts: np.asarray(ends(parts).value), *between))
 
 
 def turns(
@@ -133,8 +181,10 @@ def turns(
 
     `size` is that of the function at the ends of the whole step.
     """
-    found, own = _turns(function, system, scheme, jnp.asarray(h), _pad(states, len(size)))
-    found, own = jax.tree.map(lambda leaf: np.asarray(leaf)[: len(size)], (found, own))
+    ends, count = PartialSteps(function, system, scheme, h, states), len(size)
+    none, whole = np.zeros_like(size), np.ones_like(size)
+    found = ends(narrow(ends.slopes, none, whole, ends.slopes(none)))
+    own = np.asarray(_made_of(function, *_pad((found.q, found.xi), count)))[:count]
     return found, np.abs(found.value) <= NOISE * np.finfo(own.dtype).eps * (own + size)
 
 
