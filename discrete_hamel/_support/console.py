@@ -60,8 +60,7 @@ class Progress:
     """Counts from `done` to `total`; `show=False`, a short run, and no one watching keep it silent."""
 
     def __init__(self, total: int, show: bool, done: int = 0, unit: str = "steps") -> None:
-        self.total, self.unit = total, unit
-        self.show = show
+        self.total, self.unit, self.show = total, unit, show
         self.screen: Terminal | Notebook | None = None  # looked for when there is something to show
         self.began = time.monotonic()
         self.last = self.began + SILENT - APART

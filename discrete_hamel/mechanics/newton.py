@@ -59,8 +59,7 @@ def implicit(residual: Equations, guess: Array, search: Callable, solve: Callabl
 
 
 def _dense(linear: Equations, value: Array) -> Array:
-    columns = jax.vmap(linear, out_axes=1)(jnp.eye(len(value), dtype=value.dtype))
-    return jnp.linalg.solve(columns, value)
+    return jnp.linalg.solve(jax.vmap(linear, out_axes=1)(jnp.eye(len(value), dtype=value.dtype)), value)
 
 
 def newton(

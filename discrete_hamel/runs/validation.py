@@ -112,14 +112,6 @@ def initial_data(system: System, q: ArrayLike, xi: object, v: object) -> tuple[S
     return system, on_device(at), on_device(velocity)
 
 
-def _asks_where(system: System) -> bool:
-    """Whether a system does anything with the place where a run starts: for an array of JAX's a third of C's steps
-    of a pendulum could be made.
-    """
-    kind = type(system)
-    return system.frameless or (kind.at, kind.check_start) != (System.at, System.check_start)
-
-
 def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False) -> tuple[System, Array, Array]:
     """The same with what `vector` makes of q and xi; of a `lasting` run no bit depends on others."""
     q = vector("q", at)
@@ -127,7 +119,8 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
     if (xi is None) == (v is None):
         raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
     concrete = not traced(system, q, noticed, xi, v)
-    place = q if concrete and not _asks_where(system) else on_device(q)
+    asked = system.frameless or (type(system).at, type(system).check_start) != (System.at, System.check_start)
+    place = on_device(q) if asked or not concrete else q  # an array of JAX's takes as long as 400 steps of a pendulum
     q = q if concrete else place
     if concrete:
         system = canonical(system)
@@ -202,8 +195,7 @@ def _nonlinear_facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
 
 def finite_parameters(system: PyTree) -> None:
     """Refuses NaN and infinity among the parameters of a system or scheme."""
-    leaves = jax.tree.leaves(system)
-    if not leaves or np.isfinite(np.concatenate(leaves, axis=None)).all():
+    if all(np.isfinite(leaf).all() for leaf in map(np.asarray, jax.tree.leaves(system))):
         return
     for path, leaf in jax.tree_util.tree_leaves_with_path(system):
         if jnp.issubdtype(np.asarray(leaf).dtype, jnp.floating) and not np.all(np.isfinite(leaf)):

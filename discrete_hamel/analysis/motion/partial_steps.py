@@ -137,10 +137,10 @@ class PartialSteps:
 
     def __call__(self, parts: np.ndarray) -> Ends:
         if self.run is None:
-            return self._plain(_ends, parts)
+            return self._ask(_ends, parts)
         for k, part in enumerate(parts):
             if k not in self.found or self.found[k][0] != part:
-                self.found[k] = part, *self._compiled(k, part)
+                self.found[k] = part, *self._run_one(k, part)
         _, q, xi, t = zip(*(self.found[k] for k in range(self.count)), strict=True)
         q, xi = np.array(q), np.array(xi)
         values = np.asarray(_values(self.function, *_pad((q, xi), self.count)))[: self.count]
@@ -148,13 +148,13 @@ class PartialSteps:
 
     def slopes(self, parts: np.ndarray) -> np.ndarray:
         """The function's derivatives by the part of the step."""
-        return self._plain(_slopes, parts)
+        return self._ask(_slopes, parts)
 
-    def _plain(self, of: Callable[..., T], parts: np.ndarray) -> T:
+    def _ask(self, of: Callable[..., T], parts: np.ndarray) -> T:
         found = of(self.function, *self.made_by, *_pad((self.states, parts), self.count))
         return jax.tree.map(lambda leaf: np.asarray(leaf)[: self.count], found)
 
-    def _compiled(self, k: int, part: float) -> tuple:
+    def _run_one(self, k: int, part: float) -> tuple:
         """q, xi and the scheme's time at the end of a part of the step of one of them."""
         system, scheme, h = self.made_by
         after, _, good, (q, _, xi, *_) = self.run(system, scheme, self.each[k], np.asarray(part * h), 1, 1)  # type: ignore[misc]
