@@ -179,7 +179,7 @@ def _nonlinear_data(system: System, q: Array, z: Any, v: Array | None, concrete:
     refuse_not_finite(dict(zip(NONLINEAR_FACTS, _nonlinear_facts(system, q, z), strict=True)), q=q, z=z)
     if v is not None:
         _refuse_unreached(system, v, system.velocity(q, z), "z")
-    refuse_singular(system, q, z)
+    refuse_singular(system, q, z, by_numpy)
     return system, q, z
 
 
