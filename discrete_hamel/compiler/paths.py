@@ -125,9 +125,9 @@ def _build(build: Callable[..., Built], run: tuple, form: tuple) -> Built | str:
         return f"{type(error).__name__}: {error}"
 
 
-def _step(system: System, scheme: Scheme, state: State, h: Array, _: bytes) -> Stepper:
+def _step(system: System, scheme: Scheme, state: State, h: Array, values: bytes) -> Stepper:
     _native(state)
-    return run_passes(Stepper(system, scheme, state, h), [emit, verify_steps])
+    return run_passes(Stepper(system, scheme, state, h, like=values), [emit, verify_steps])
 
 
 def _sweeps(system: System, scheme: Scheme, state: State, h: Array, _: bytes) -> StageStepper:
@@ -187,7 +187,11 @@ def _limit(operations: int, most: int, where: str) -> None:
 
 def emit(stepper: AnyStepper) -> str:
     """The run as one native function."""
+    if hasattr(stepper, "run"):
+        return "as it was made of the same graph"
     stepper.run = HostRun(stepper)
+    if isinstance(stepper, Stepper):
+        stepper.keep()
     return "by LLVM"
 
 

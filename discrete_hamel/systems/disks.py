@@ -1,5 +1,6 @@
 """Disks that roll without slipping on a horizontal plane."""
 
+import math
 from collections.abc import Callable
 
 import jax.numpy as jnp
@@ -21,7 +22,7 @@ from discrete_hamel.systems.rolling import (
     standing,
     symmetries_in_angles,
 )
-from discrete_hamel.systems.rolling_bodies import support_of_disk
+from discrete_hamel.systems.rolling_bodies import leaning, support_of_disk
 
 
 class VerticalDisk(System):
@@ -232,8 +233,7 @@ class RollingDiskOnRotations(Rolling):
 
     def sample(self) -> dict:
         """Leaning by 0.3, rolling fast enough to stay up."""
-        attitude = self.attitude(0.3, 0.0, 0.0)
-        return {"q": (*(float(r) for r in attitude.reshape(9)), 0.0, 0.0), "xi": (-0.1, 0.573, 3.177), "h": 0.01}
+        return {"q": leaning(math.pi / 2 - 0.3), "xi": (-0.1, 0.573, 3.177), "h": 0.01}
 
     def shapes(self, q: Array | np.ndarray) -> list[np.ndarray]:
         """The disk in space, its face in quarters, and its contact."""

@@ -1,5 +1,6 @@
 """Axisymmetric bodies that roll on a horizontal plane, each given by one function of its lean.   [MD] chapter 9"""
 
+import math
 from collections.abc import Callable
 
 import jax
@@ -176,5 +177,5 @@ def _axisymmetric(across: Scalar, axis: Scalar) -> Array:
 
 def leaning(theta: float) -> tuple[float, ...]:
     """R_1(theta), row by row, and the origin of the plane: the body's axis leans by theta towards -y."""
-    c, s = float(jnp.cos(theta)), float(jnp.sin(theta))
+    c, s = math.cos(theta), math.sin(theta)
     return (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c, 0.0, 0.0)

@@ -171,9 +171,7 @@ class RollingBodyAngles(System):
 
     def sample(self) -> dict:
         """A leaning body that spins and falls a little: the motion of `RollingBody`'s sample."""
-        sample = self.on_rotations().sample()
-        _, q, xi = self.of(self.on_rotations(), sample["q"], sample["xi"])
-        return {"q": tuple(float(a) for a in q), "xi": tuple(float(a) for a in xi), "h": 0.01}
+        return self.on_rotations().sample() | {"q": (0.9, 0.0, 0.0, 0.0, 0.0)}
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """The body's surface in space, and its contact."""

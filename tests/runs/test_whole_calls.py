@@ -9,6 +9,7 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.along import BLOCK, along
+from discrete_hamel.compiler.native import host
 from discrete_hamel.compiler.reading import tape
 from discrete_hamel.runs import loop
 from discrete_hamel.runs.trajectory import contact_force_at
@@ -135,3 +136,30 @@ def test_a_run_has_the_same_bits_however_often_it_was_made(name):
     for run in runs[1:]:
         for quantity in ("q", "p", "xi"):
             np.testing.assert_array_equal(getattr(run, quantity), getattr(runs[0], quantity))
+
+
+def pushed(share, sign=0.0):
+    """The sleigh with a force, by a lambda of its own each time."""
+    return dh.forced(
+        dh.systems.ChaplyginSleigh(), lambda q, xi, f: jnp.array([f * share, jnp.arctan2(sign, -1.0), 0.0]), params=0.5
+    )
+
+
+def test_a_new_lambda_of_the_same_code_compiles_nothing_and_one_of_another_constant_is_another(monkeypatch):
+    made = []
+    translated = host.machine_code
+    monkeypatch.setattr(host, "machine_code", lambda *a: made.append(a) or translated(*a))
+    start = {"q": [0.1, 0.0, 0.0], "xi": [1.5, -0.3], "h": 0.01, "steps": 3}
+    dh.clear_caches()
+    first = dh.simulate(pushed(1.0), **start)
+    assert len(made) == 1
+    again = dh.simulate(pushed(1.0), **start)
+    assert len(made) == 1
+    assert np.array_equal(first.q, again.q)
+    assert np.array_equal(first.p, again.p)
+    for k, (share, sign) in enumerate([(np.nextafter(1.0, 2.0), 0.0), (1.5, 0.0), (1.0, -0.0)]):  # arctan2: pi or -pi
+        system = pushed(share, sign)
+        run, plain = (dh.simulate(system, **start, compiled=compiled) for compiled in (True, False))
+        assert run.report.path == "compiled"
+        assert len(made) == 2 + k
+        np.testing.assert_allclose(run.q, plain.q, rtol=0, atol=1e-13)

@@ -1,5 +1,6 @@
 """The compiler's passes: from the functions of a scheme to a step as scalar code, as a list that one function runs."""
 
+import hashlib
 import itertools
 import time
 from collections.abc import Callable, Iterable
@@ -206,7 +207,25 @@ def find_node_velocity(program: Program) -> str:
     return program.node_velocity.said
 
 
-PASSES = (read, drop_idle_angles, regroup, eliminate, write_outputs, turn_angles, find_node_velocity)
+READING = (read, find_node_velocity)
+PASSES = (*READING, drop_idle_angles, regroup, eliminate, write_outputs, turn_angles)
+
+
+def graph_of(program: Program) -> str:
+    """What decides, once it is read, on all that passes make of a program: its graphs, to the bit, and what is what.
+
+    Functions that are other objects, as a lambda is each time that it is defined, have the same if they do the same.
+    """
+    node, (scheme, _), (system, *_) = program.node_velocity, program.part, program.sample
+    told: list[object] = [program.shape, program.composed, program.n, system.rank, scheme.negligible]
+    told += [program.cost.__name__, node.root.correction, node.root.unknowns, node.root.formulas]
+    for graph in (program.graph, node.graph):
+        told += [["input" if made[0] == "input" else made for made in graph.nodes], sorted(graph.guards.items())]
+        told += [sorted(graph.hidden), sorted(graph.own_derivatives)]
+    names = "parameters changing_length state length unknowns guess rows made places".split()
+    told += [getattr(program, name) for name in names]
+    told += [getattr(node, name) for name in "parameters q p whole free pivots guards".split()]
+    return hashlib.sha256(repr(told).encode()).hexdigest()
 
 
 def _levels(program: Program) -> list[list[int]]:

@@ -1,14 +1,19 @@
 """The compiled step: a scheme's residual, Jacobian and update as scalar code around one Newton loop."""
 
+from collections.abc import Hashable
+
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.graph.lowering import cycles
-from discrete_hamel.compiler.step.program import PASSES, Program, run_passes
+from discrete_hamel.compiler.step.program import PASSES, READING, Done, Program, graph_of, run_passes
 from discrete_hamel.compiler.step.root import Cost
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
+
+_by_graph = Cache(most=100)
 
 
 def in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
@@ -17,11 +22,31 @@ def in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
 
 
 class Stepper(Program):
-    """A step of `scheme` for systems with the tree structure of the sample; hashed by identity, built once."""
+    """A step of `scheme` for systems with the tree structure of the sample; hashed by identity, built once.
 
-    def __init__(self, system: System, scheme: Scheme, state: State, h: Array, cost: Cost = cycles) -> None:
+    What has the same graph as a step that was built `like` it before is that, but for the sample.
+    """
+
+    def __init__(
+        self, system: System, scheme: Scheme, state: State, h: Array, cost: Cost = cycles, like: Hashable = None
+    ) -> None:
         super().__init__(system, scheme, state, h, cost)
-        run_passes(self, PASSES)
+        run_passes(self, READING)
+        self.graph_of = (graph_of(self), like)
+        known = _by_graph.get(self.graph_of) if like is not None else None
+        if isinstance(known, Stepper):
+            own = {name: vars(self)[name] for name in ("sample", "part", "done")}
+            vars(self).update(vars(known) | own)
+            self.done.append(
+                Done("find the graph", "all else as for functions that do the same", len(self.graph.nodes), 0.0)
+            )
+        else:
+            run_passes(self, PASSES[len(READING) :])
+
+    def keep(self) -> None:
+        """For steps of the same graph, now that its code is made."""
+        if self.graph_of[1] is not None:
+            _by_graph.fetch(self.graph_of, lambda: self)
 
     def arguments(self, system: System, scheme: Scheme, h: Array) -> tuple[list[Array], Array]:
         """What a run is given: the numbers of its parameters, in an array for each leaf, and the lengths of the steps
