@@ -60,11 +60,10 @@ class Progress:
     """Counts from `done` to `total`; `show=False`, a short run, and no one watching keep it silent."""
 
     def __init__(self, total: int, show: bool, done: int = 0, unit: str = "steps") -> None:
-        self.total, self.unit, self.show = total, unit, show
+        self.total, self.unit, self.show, self.done = total, unit, show, done
         self.screen: Terminal | Notebook | None = None  # looked for when there is something to show
         self.began = time.monotonic()
         self.last = self.began + SILENT - APART
-        self.done = done
         self.warm: tuple[float, int] | None = None  # when the first report came, which includes compiling
 
     def __enter__(self) -> "Progress":
@@ -94,11 +93,10 @@ class Progress:
         return f"{line}, {rate:,.0f}/s{left}"
 
     def __exit__(self, *error: object) -> None:
-        if self.screen is None:
-            return
-        now = time.monotonic()
-        self.screen.show(f"{self.line(now)}, {span(now - self.began)} in all")
-        self.screen.end()
+        if self.screen is not None:
+            now = time.monotonic()
+            self.screen.show(f"{self.line(now)}, {span(now - self.began)} in all")
+            self.screen.end()
 
 
 def span(seconds: float) -> str:

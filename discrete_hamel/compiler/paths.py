@@ -5,6 +5,8 @@ functions, and kept in one cache. `graph/size_limits.py` says what is too large.
 way is the reason for the plain path, which is the definition and takes over; the report of a run says it.
 """
 
+import math
+import time
 import warnings
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, TypeVar
@@ -18,7 +20,7 @@ from discrete_hamel._support.errors import Explained
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.graph.lowering import work
 from discrete_hamel.compiler.graph.pytree_leaves import scalars
-from discrete_hamel.compiler.graph.size_limits import MOST_JIT, PATIENCE, WIDE
+from discrete_hamel.compiler.graph.size_limits import MOST_JIT, PATIENCE
 from discrete_hamel.compiler.native.host import HostRun, unusable
 from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.reading.cached_scalars import kind_of
@@ -39,19 +41,24 @@ AnyStepper = Stepper | StageStepper
 
 
 class SlowPath(Explained, UserWarning):
-    """A run of many coordinates on the plain path, whose steps take milliseconds to seconds there.
+    """A run that takes more than a second on the plain path, by what its first steps take.
 
     >>> import warnings, discrete_hamel as dh
     >>> string = dh.fields.String(points=16)
-    >>> with warnings.catch_warnings(record=True) as said:
-    ...     warnings.simplefilter("always", dh.SlowPath)
-    ...     traj = dh.simulate(string, **string.sample(), steps=1)
-    >>> [one.category.__name__ for one in said], "scheme=dh.fields.TridiagonalTension()" in str(said[0].message)
-    (['SlowPath'], True)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", dh.SlowPath)  # as soon as it is known
+    ...     try:
+    ...         traj = dh.simulate(string, **string.sample(), steps=10**5)
+    ...     except dh.SlowPath as said:
+    ...         print("Give scheme=dh.fields.TridiagonalTension()" in str(said))
+    True
     """
 
 
 _steps = Cache(most=400)
+SLOW = 1.0  # seconds that a run's steps may take on the plain path without a word
+TELLING = 0.02  # seconds of a piece of a run that tell how long the rest will take
+ALL = 1 << 62  # intervals
 
 
 def stepper_for(
@@ -68,25 +75,45 @@ def stepper_for(
         sweeping = _from_cache(_sweeps, run, (values,))
         if not isinstance(sweeping, str) and settles(sweeping, *run):
             return sweeping
-    built = _from_cache(_step, run, (values,))
-    if isinstance(built, str) and state.q.size >= WIDE and type(scheme).__name__ not in system.linear_cost:
-        _warn_of_slow_path(system, scheme, state.q.size, built)
-    return built
+    return _from_cache(_step, run, (values,))
 
 
-def _warn_of_slow_path(system: System, scheme: Scheme, size: int, reason: str) -> None:
-    """The words are the same for all runs of a kind, so that Python shows them once."""
-    better = (
-        f"Give scheme={system.linear_cost}, which takes the same step at linear cost"
-        if system.linear_cost
-        else "Take fewer coordinates"
-    )
-    warnings.warn(
-        f"{type(system).__name__} with {type(scheme).__name__} takes the plain path with {size} coordinates, where a "
-        f"step takes milliseconds to seconds: {reason}. {better}; dh.explain(system, q, xi, scheme=scheme) times it.",
-        SlowPath,
-        stacklevel=4,
-    )
+class Pace:
+    """How fast a run on the plain path goes; SlowPath where it takes long, and something can be changed.
+
+    Its pieces are short until one of them tells: in the first XLA compiles, and calls take time as well as steps.
+    """
+
+    def __init__(self, system: System, scheme: Scheme, how: AnyStepper | str | None, total: int) -> None:
+        self.told = type(system).__name__, type(scheme).__name__, how, system.linear_cost
+        best = not isinstance(how, str) or type(scheme).__name__ in system.linear_cost
+        self.most = ALL if best else 1  # intervals of the next piece
+        self.total, self.steps, self.last = total, 0, math.nan
+
+    def at(self, steps: int) -> None:
+        """A piece is over, after so many steps in all."""
+        now = time.perf_counter()
+        spent, made, self.last, self.steps = now - self.last, steps - self.steps, now, steps
+        if self.most == ALL or math.isnan(spent):
+            return
+        self.most = ALL if spent >= TELLING else 2 * self.most
+        if self.most == ALL and spent / made * self.total > SLOW:
+            self.warn()
+
+    def warn(self) -> None:
+        """The words are the same for all runs of a kind, so that Python shows them once."""
+        system, scheme, reason, at_linear_cost = self.told
+        better = (
+            f"Give scheme={at_linear_cost}, which takes the same step at linear cost"
+            if at_linear_cost
+            else "The page 'When it is slow' says what to change"
+        )
+        warnings.warn(
+            f"{system} with {scheme} takes the plain path, where this run takes more than a second: {reason}. "
+            f"{better}; dh.explain(system, q, xi, scheme=scheme) times a step.",
+            SlowPath,
+            stacklevel=5,
+        )
 
 
 def lanes_for(system: System, scheme: Scheme, state: State, h: Array, varying: tuple[bool, ...]) -> LaneRun | str:

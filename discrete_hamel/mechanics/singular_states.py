@@ -26,10 +26,10 @@ POINTS = np.linspace(0.0, 1.0, 65)
 
 def refuse_singular(system: System, q: Array, z: Array, by: Callable[[Callable], Callable] = jax.jit) -> None:
     """A sentence if psi_z, or the inertia on it, is singular at this state; `by` as in `System.at`."""
-    psi_z, mass = map(np.asarray, by(_rank_and_inertia)(system, q, z))
+    psi_z = np.asarray(by(_rank_matrix)(system, q, z))
     if (lost := lost_direction(psi_z)) is not None:
         raise InputError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
-    if without_inertia(mass) is not None:
+    if without_inertia(np.asarray(by(inertia)(system, q, z))) is not None:
         raise InputError(
             "the Lagrangian is degenerate on the constraint: psi_z^T L_vv psi_z is singular at q = "
             f"{np.asarray(q).tolist()}, z = {np.asarray(z).tolist()}, so zdot is not determined. Add the missing mass."
@@ -77,10 +77,6 @@ def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: 
 @jax.jit
 def _directions(system: System, q: Array, z: Array) -> Array:
     return jax.vmap(lambda q, z: _rank_matrix(system, q, z))(q, z)
-
-
-def _rank_and_inertia(system: System, q: Array, z: Array) -> tuple[Array, Array]:
-    return _rank_matrix(system, q, z), inertia(system, q, z)
 
 
 def _rank_matrix(system: System, q: Array, z: Array) -> Array:

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from discrete_hamel._support.arrays import PyTree
+from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import before_steps, explained
-from discrete_hamel.compiler.paths import AnyStepper, compiled_for, stepper_for
+from discrete_hamel.compiler.paths import AnyStepper, Pace, compiled_for, stepper_for
 from discrete_hamel.compiler.reading.tape import Repeated
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
@@ -88,7 +88,7 @@ def _per_call(stepper: AnyStepper | str, q: Array, save_every: int) -> int:
 
 @partial(jax.jit, static_argnames="length")
 def _chunk(
-    system: System, scheme: Scheme, state: State, h: Array, intervals: Array, save_every: Array, length: int = CHUNK
+    system: System, scheme: Scheme, state: State, h: Array, intervals: Scalar, save_every: Scalar, length: int = CHUNK
 ) -> tuple[State, Array, Report, tuple, Any]:
     """Up to `length` intervals of `save_every` steps each, ended early by a failed step; both numbers are traced.
 
@@ -127,8 +127,7 @@ def _chunk(
 
 def plain_chunk(system: System, scheme: Scheme, state: State, h: Array, ask: int, save_every: int) -> tuple:
     """A chunk by the plain path: state, steps done, a solve that failed, the whole intervals saved, and their clock."""
-    counts = jnp.asarray(ask), jnp.asarray(save_every)
-    state, done, solve, saved, clock = _chunk(system, scheme, state, h, *counts, length=chunk_length(state.q))
+    state, done, solve, saved, clock = _chunk(system, scheme, state, h, ask, save_every, length=chunk_length(state.q))
     whole = int(done) // save_every
     return state, int(done), None if solve.converged else solve, _first(saved, whole), _first(clock, whole)
 
@@ -171,9 +170,10 @@ def run(
     failure: RunFailed | RunInterrupted | None = None
     per_chunk = _per_call(stepper, state.q, save_every)
     several = record.lasting or intervals > per_chunk
+    pace = Pace(system, scheme, stepper if compiled else None, intervals * save_every)
     with Progress(intervals * save_every, progress, finished * save_every) as bar, stop_requests(several) as stops:
         while finished < intervals and failure is None and not record.failure:
-            ask, astray = min(per_chunk, intervals - finished, record.room(finished)), False
+            ask, astray = min(per_chunk, intervals - finished, record.room(finished), pace.most), False
             rows, plain = record.rows(finished, ask), isinstance(stepper, str) or finished < plain_until
             try:
                 if isinstance(stepper, str) or plain:
@@ -205,6 +205,7 @@ def run(
             plain_until = (finished // FEW + 1) * FEW if astray else plain_until
             failure = record.add(t, saved, Checkpoint(state, finished, plain_until, plain_steps)) or failure
             bar.at(steps)
+            pace.at(steps)
             if stops and finished < intervals and failure is None:
                 failure = interruption(finished * save_every, intervals * save_every)
     return record.end(state, failure)

@@ -76,7 +76,7 @@ def test_passes_keep_graphs_sound_and_values(cls):
     assert "mul" in repr(made.graph)
 
 
-@pytest.mark.parametrize("place", [1, 5], ids=["rows", "outputs"])
+@pytest.mark.parametrize("place", [1, 6], ids=["rows", "outputs"])
 def test_a_pass_that_changes_a_value_is_seen(place):
     def wrong(program):
         for outputs in (program.rows, getattr(program, "after", [])):

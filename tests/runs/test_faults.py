@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from runs import go, same
 
 import discrete_hamel as dh
+from discrete_hamel.compiler import paths
 from discrete_hamel.runs import loop as loops
 from discrete_hamel.runs.storage import atomic_files, recording
 
@@ -153,11 +154,13 @@ def with_callback():
 
 
 def test_an_exception_in_a_callback_is_told_and_loses_nothing(tmp_path, monkeypatch):
+    """The plain path takes two steps one by one, to see how long they take, and then by ten here."""
     monkeypatch.setattr(recording.Recording, "room", lambda self, finished: 10)
+    monkeypatch.setattr(paths, "TELLING", 0.0)
     data = {"q": [0.0, 0.0], "xi": [1.0, 0.0], "h": H}
-    with pytest.raises(dh.RunFailed, match=r"between steps 31 and 40 .*the table of forces ends here") as failure:
+    with pytest.raises(dh.RunFailed, match=r"between steps 33 and 42 .*the table of forces ends here") as failure:
         go(100, system=with_callback(), store=tmp_path / "run.zarr", **data)
-    assert np.array_equal(failure.value.trajectory.q[:, 0], np.arange(31) * H)
+    assert np.array_equal(failure.value.trajectory.q[:, 0], np.arange(33) * H)
     with pytest.raises(ValueError, match=r"at the initial data cannot be evaluated: .*table of forces ends here"):
         go(100, system=with_callback(), **{**data, "q": [1000.0, 0.0]})
 

@@ -141,8 +141,8 @@ class PartialSteps:
         for k, part in enumerate(parts):
             if k not in self.found or self.found[k][0] != part:
                 self.found[k] = part, *self._run_one(k, part)
-        _, q, xi, t = zip(*(self.found[k] for k in range(self.count)), strict=True)
-        q, xi = np.array(q), np.array(xi)
+        _, *ends, t = zip(*(self.found[k] for k in range(self.count)), strict=True)
+        q, xi = map(np.array, ends)
         values = np.asarray(_values(self.function, *_pad((q, xi), self.count)))[: self.count]
         return Ends(parts, values, q, xi, None if t[0] is None else np.array(t))  # type: ignore[arg-type]  # NumPy's
 
@@ -156,8 +156,8 @@ class PartialSteps:
 
     def _run_one(self, k: int, part: float) -> tuple:
         """q, xi and the scheme's time at the end of a part of the step of one of them."""
-        system, scheme, h = self.made_by
-        after, _, good, (q, _, xi, *_) = self.run(system, scheme, self.each[k], np.asarray(part * h), 1, 1)  # type: ignore[misc]
+        (system, scheme, h), state = self.made_by, self.each[k]
+        after, _, good, (q, _, xi, *_) = self.run(system, scheme, state, np.asarray(part * h), 1, 1)  # type: ignore
         if not good:  # the plain path, with true pivoting, has to do it
             one = jax.tree.map(lambda leaf: np.asarray(leaf)[None], (self.each[k], part))
             at = jax.tree.map(lambda leaf: np.asarray(leaf)[0], _ends(self.function, *self.made_by, *one))

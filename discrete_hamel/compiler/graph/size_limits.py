@@ -8,7 +8,4 @@ MOST_NODES = 700_000  # of a graph: what Python can build in some ten seconds
 # Operations of an explicit step, up to which its derivative is native code, in CPU seconds of the first call: 384 take
 # 7 s as the plain path does, 15641 97 s where that takes 7. And what XLA evaluates of a whole run's records in one go.
 MOST_JIT = 2000
-# Coordinates from which the plain path is said to be slow: a string of 16 points, 32 coordinates, takes 1.5 ms a step
-# there, of 64 points 2.8 s (`python -m benchmarks.fields_two_ways`).
-WIDE = 16
 PATIENCE = 40  # sweeps a step; beyond, Newton's iteration is faster

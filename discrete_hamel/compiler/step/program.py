@@ -222,9 +222,9 @@ def graph_of(program: Program) -> str:
     for graph in (program.graph, node.graph):
         told += [["input" if made[0] == "input" else made for made in graph.nodes], sorted(graph.guards.items())]
         told += [sorted(graph.hidden), sorted(graph.own_derivatives)]
-    names = "parameters changing_length state length unknowns guess rows made places".split()
+    names = ["parameters", "changing_length", "state", "length", "unknowns", "guess", "rows", "made", "places"]
     told += [getattr(program, name) for name in names]
-    told += [getattr(node, name) for name in "parameters q p whole free pivots guards".split()]
+    told += [getattr(node, name) for name in ["parameters", "q", "p", "whole", "free", "pivots", "guards"]]
     return hashlib.sha256(repr(told).encode()).hexdigest()
 
 

@@ -8,7 +8,7 @@ from jax import Array
 
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.graph.lowering import cycles
-from discrete_hamel.compiler.step.program import PASSES, READING, Done, Program, graph_of, run_passes
+from discrete_hamel.compiler.step.program import PASSES, READING, Program, graph_of, run_passes
 from discrete_hamel.compiler.step.root import Cost
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -32,21 +32,18 @@ class Stepper(Program):
     ) -> None:
         super().__init__(system, scheme, state, h, cost)
         run_passes(self, READING)
-        self.graph_of = (graph_of(self), like)
-        known = _by_graph.get(self.graph_of) if like is not None else None
+        self.kind = None if like is None else (graph_of(self), like)
+        known = None if self.kind is None else _by_graph.get(self.kind)
         if isinstance(known, Stepper):
-            own = {name: vars(self)[name] for name in ("sample", "part", "done")}
-            vars(self).update(vars(known) | own)
-            self.done.append(
-                Done("find the graph", "all else as for functions that do the same", len(self.graph.nodes), 0.0)
-            )
+            done = [*self.done, *(one._replace(seconds=0.0) for one in known.done[len(READING) : len(PASSES)])]
+            vars(self).update(vars(known) | {"sample": self.sample, "part": self.part, "done": done})
         else:
             run_passes(self, PASSES[len(READING) :])
 
     def keep(self) -> None:
         """For steps of the same graph, now that its code is made."""
-        if self.graph_of[1] is not None:
-            _by_graph.fetch(self.graph_of, lambda: self)
+        if self.kind is not None:
+            _by_graph.fetch(self.kind, lambda: self)
 
     def arguments(self, system: System, scheme: Scheme, h: Array) -> tuple[list[Array], Array]:
         """What a run is given: the numbers of its parameters, in an array for each leaf, and the lengths of the steps
