@@ -8,6 +8,7 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.native import object_code
 from discrete_hamel.compiler.native.circular import METADATA, circular
+from discrete_hamel.compiler.native.hyperbolic import hyperbolic
 from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.section import Memory, Section, load
 
@@ -68,7 +69,7 @@ def native(graphs, fused, inline=True, level=1, lanes=1):
     """The native code of some graphs, (graph, inputs, outputs) each: a list of functions of arrays, with lanes in
     front if there are several."""
     kind = Kind(fused, lanes)
-    texts = [kind.declarations(), circular(kind, inline)]
+    texts = [kind.declarations(), circular(kind, inline), hyperbolic(kind)]
     for k, (graph, given, outputs) in enumerate(graphs):
         memory = Memory()
         for node in given:

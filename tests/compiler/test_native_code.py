@@ -13,7 +13,7 @@ from random_graphs import exact_mismatches, native, random_graph, rounding_misma
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
-from discrete_hamel.compiler.native import circular, instructions, module, object_code, section
+from discrete_hamel.compiler.native import circular, hyperbolic, instructions, module, object_code, section
 from discrete_hamel.compiler.native.circular import REACH
 
 pytestmark = pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())
@@ -147,6 +147,54 @@ def test_what_is_no_angle_has_no_sine():
     x = graph.input("x", 0.3)
     (function,) = native([(graph, [x], [graph.unary("sin", x)])], object_code.fused())
     assert np.isnan([function([np.inf]), function([-np.inf]), function([np.nan])]).all()
+
+
+@pytest.mark.parametrize("fused", sorted({False, object_code.fused()}))
+def test_the_hyperbolic_tangent_is_right_to_two_units_everywhere(fused):
+    if np.finfo(np.longdouble).nmant <= 52:
+        pytest.skip("no extended precision on this machine")
+    graph = Graph()
+    x = graph.input("x", 0.3)
+    (function,) = native([(graph, [x], [graph.unary("tanh", x)])], fused)
+    rng = np.random.default_rng(3)
+    uniform = [rng.uniform(-scale, scale, 10_000) for scale in (1e-8, 1e-3, 0.1, 1.0, 3.0, 20.0, 60.0)]
+    points = np.concatenate([*uniform, np.arange(1, 90) * np.log(2) / 4, [1e300, -1e300, np.inf, -np.inf, SMALLEST]])
+    exact = np.tanh(points.astype(np.longdouble))
+    found = np.array([function([p])[0] for p in points])
+    assert np.max(np.abs(found - exact) / np.abs(exact)) < 5e-16
+    assert np.isnan(function([np.nan])[0])
+    zeros = np.array([function([zero])[0] for zero in (0.0, -0.0)])
+    assert np.array_equal(np.signbit(zeros), [False, True])
+    assert not zeros.any()
+
+
+def test_a_short_series_would_be_seen(monkeypatch):
+    monkeypatch.setattr(hyperbolic, "SERIES", hyperbolic.SERIES[:-2])
+    graph = Graph()
+    x = graph.input("x", 0.3)
+    (function,) = native([(graph, [x], [graph.unary("tanh", x)])], object_code.fused())
+    points = np.linspace(0.01, 3, 4000)
+    found = np.array([function([p])[0] for p in points])
+    assert np.max(np.abs(found / np.tanh(points) - 1)) > 1e-15
+
+
+@pytest.mark.parametrize("units", [15, 16, 40])
+def test_the_units_of_layers_have_the_bits_that_each_has_alone(units):
+    """Side by side in groups, of the first layer and of one behind it; in any order they are asked for."""
+    graph, rng = Graph(), np.random.default_rng(units)
+    given = [graph.input(k, 0.3) for k in range(units)]
+    first = [graph.unary("tanh", x) for x in given]
+    sums = [graph.add(first[k], graph.mul(first[k - 1], given[k])) for k in range(units)]
+    outputs = [*first, *(graph.unary("tanh", x) for x in sums)]
+    order = rng.permutation(len(outputs))
+    (layers,) = native([(graph, given, [outputs[k] for k in order])], False)
+    alone = Graph()
+    x = alone.input("x", 0.3)
+    (one,) = native([(alone, [x], [alone.unary("tanh", x)])], False)
+    values = rng.normal(size=units)
+    of_one = np.array([one([v])[0] for v in values])
+    behind = np.array([one([of_one[k] + of_one[k - 1] * values[k]])[0] for k in range(units)])
+    assert np.array_equal(layers(values), np.concatenate([of_one, behind])[order])
 
 
 SMALLEST = np.finfo(float).tiny

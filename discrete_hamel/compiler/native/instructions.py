@@ -15,11 +15,12 @@ from discrete_hamel.compiler.graph.lowering import LATENCY
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARISONS = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil"}
-OF_ONE: tuple[str, ...] = ("tan", "exp", "exp2", "log", "cbrt", "tanh", "sinh", "cosh", "log1p", "expm1")
+OF_ONE: tuple[str, ...] = ("tan", "exp", "exp2", "log", "cbrt", "sinh", "cosh", "log1p", "expm1")
 OF_ONE += ("asin", "acos", "atan", "asinh", "acosh", "atanh")
 OF_TWO = ("pow", "atan2")
 # LLVM is not told that these are the C library's: it would take others in their place, at some levels only.
 SYMBOLS = ("sin", "cos", *OF_ONE, *OF_TWO)
+GROUP = 16  # of the same function, of so many numbers at once where they can be had
 
 
 def number(value: float) -> str:
@@ -60,6 +61,11 @@ class Kind(NamedTuple):
     def circular(self) -> str:
         """The function that gives sine and cosine."""
         return "@circular" if self.lanes == 1 else f"@circular{self.lanes}"
+
+    @property
+    def hyperbolic(self) -> str:
+        """The function that gives the hyperbolic tangent."""
+        return "@hyperbolic" if self.lanes == 1 else f"@hyperbolic{self.lanes}"
 
     def intrinsics(self) -> str:
         """LLVM's own that code of this kind may call."""
@@ -161,10 +167,36 @@ class Emitted:
         products = {i for i in inside if graph.nodes[i][0] == "mul" and uses[i] == 1 and i not in shared}
         users = {a: graph.nodes[i][0] for i in order for a in graph.operands(i) if a in products}
         self.single = {i for i in products if code.kind.fused and users[i] in ("add", "sub")}
-        for index in order:
+        self.grouped: dict[int, list[int]] = {}
+        for index in self._in_groups(order):
             self._emit(index)
             if index in shared:
                 store(code, index, self.value(index))
+
+    def _in_groups(self, order: list[int]) -> list[int]:
+        """The order with each GROUP of hyperbolic tangents together, none of which depends on another, behind all that
+        they are of: the units of a network's layer."""
+        tangents = [i for i in order if self.graph.nodes[i][0] == "tanh"]
+        if self.code.kind.lanes > 1 or len(tangents) < GROUP:
+            return order
+        behind = dict.fromkeys(order, 0)  # how many of them lie behind one another
+        for i in order:
+            before = max((behind.get(a, 0) for a in self.graph.operands(i)), default=0)
+            behind[i] = before + (self.graph.nodes[i][0] == "tanh")
+        for layer in ([i for i in tangents if behind[i] == k] for k in sorted({behind[i] for i in tangents})):
+            self.grouped |= {layer[k]: layer[k : k + GROUP] for k in range(0, len(layer) - GROUP + 1, GROUP)}
+        return sorted(order, key=lambda i: (behind[i], self.graph.nodes[i][0] != "tanh"))
+
+    def _group(self, members: list[int]) -> None:
+        """Hyperbolic tangents at once."""
+        code, several = self.code, Kind(self.code.kind.fused, GROUP)
+        whole = "poison"
+        for k, i in enumerate(members):
+            (x,) = self.graph.operands(i)
+            whole = code(f"insertelement {several.double} {whole}, double {self.value(x)}, i32 {k}")
+        found = code(f"call {several.double} {several.hyperbolic}({several.double} {whole})")
+        for k, i in enumerate(members):
+            self.values[i] = code(f"extractelement {several.double} {found}, i32 {k}")
 
     def value(self, index: int) -> str:
         """The value of a node as a double."""
@@ -217,6 +249,14 @@ class Emitted:
                 both = (self.code(f"extractvalue {{{kind}, {kind}}} {pair}, {k}") for k in (0, 1))
                 self.turns[angle] = (next(both), next(both))
             self.values[index] = self.turns[angle][operation == "cos"]
+        elif operation == "tanh":
+            if index in self.grouped:
+                self._group(self.grouped[index])
+            elif index not in self.values:
+                kind = self.code.kind
+                self.values[index] = self.code(
+                    f"call {kind.double} {kind.hyperbolic}({kind.double} {self.value(*operands)})"
+                )
         elif operation == "select":
             truth, a, b = operands
             self.values[index] = self.code.select(self.truth(truth), self.value(a), self.value(b))

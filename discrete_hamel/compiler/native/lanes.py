@@ -12,6 +12,7 @@ import numpy as np
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
+from discrete_hamel.compiler.native.hyperbolic import hyperbolic
 from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.module import FEW, MOST_PLACES, run_function
 from discrete_hamel.compiler.native.object_code import INLINED, fused, machine_code, processor
@@ -53,7 +54,8 @@ class LaneRun:
             raise Unsupported(f"{memory.size} numbers that a step passes on, of {MOST_PLACES // self.width} at most")
         sections = [*self.step.sections, *self.node.sections]
         operations = sum(s.operations for s in sections)
-        functions = [circular(kind, operations <= FEW), *(s.text(operations <= INLINED) for s in sections)]
+        own = circular(kind, operations <= FEW) + hyperbolic(kind)
+        functions = [own, *(s.text(operations <= INLINED) for s in sections)]
         text = kind.declarations() + "".join(functions) + run_function(self._run(Code(kind)).lines, POINTERS) + METADATA
         self.library = machine_code(text, operations)
         self.function = FUNCTION(self.library.address("run"))

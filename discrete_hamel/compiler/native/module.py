@@ -8,6 +8,7 @@ from jax import Array
 
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
+from discrete_hamel.compiler.native.hyperbolic import hyperbolic
 from discrete_hamel.compiler.native.instructions import Code
 from discrete_hamel.compiler.native.object_code import INLINED, architecture
 from discrete_hamel.compiler.native.section import Memory
@@ -30,7 +31,8 @@ def module(code: Code, memory: Memory, sections: Sequence[Evaluated], pointers: 
     if memory.size > MOST_PLACES:
         raise Unsupported(f"{memory.size} numbers that a step passes on, of {MOST_PLACES} at most")
     operations = sum(s.operations for s in sections)
-    functions = [circular(code.kind, operations <= FEW), *(s.text(operations <= INLINED) for s in sections)]
+    own = circular(code.kind, operations <= FEW) + hyperbolic(code.kind)
+    functions = [own, *(s.text(operations <= INLINED) for s in sections)]
     room = f"  %memory = alloca [{max(memory.size, 1)} x {code.kind.double}], align 64"
     run = run_function([room, *code.lines, "  ret void"], pointers)
     return code.kind.declarations() + "".join(functions) + run + METADATA, operations

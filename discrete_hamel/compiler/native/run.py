@@ -6,6 +6,7 @@ from functools import reduce
 from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.gauss_stages import StageSolve
+from discrete_hamel.compiler.native.hyperbolic import hyperbolic
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.module import FEW, MOST_PLACES, run_function
 from discrete_hamel.compiler.native.object_code import INLINED
@@ -46,7 +47,7 @@ class Run:
     def text(self) -> str:
         """The module."""
         sections = [solve.text(self.inlined) for solve in (self.step, self.node)]
-        functions = [circular(self.kind, self.operations <= FEW), *sections, self._run()]
+        functions = [circular(self.kind, self.operations <= FEW), hyperbolic(self.kind), *sections, self._run()]
         return self.kind.declarations() + "".join(functions) + METADATA
 
     def _run(self) -> str:
