@@ -71,8 +71,7 @@ class Progress:
 
     def at(self, done: int) -> None:
         """Say how far it is, at most ten times a second."""
-        now = time.monotonic()
-        self.done = done
+        now, self.done = time.monotonic(), done
         if self.warm is None:
             self.warm = (now, done)
         if not self.show or now - self.last < APART:

@@ -253,10 +253,8 @@ class Emitted:
             if index in self.grouped:
                 self._group(self.grouped[index])
             elif index not in self.values:
-                kind = self.code.kind
-                self.values[index] = self.code(
-                    f"call {kind.double} {kind.hyperbolic}({kind.double} {self.value(*operands)})"
-                )
+                kind, name = self.code.kind.double, self.code.kind.hyperbolic
+                self.values[index] = self.code(f"call {kind} {name}({kind} {self.value(*operands)})")
         elif operation == "select":
             truth, a, b = operands
             self.values[index] = self.code.select(self.truth(truth), self.value(a), self.value(b))
