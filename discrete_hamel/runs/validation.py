@@ -119,14 +119,14 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
     if (xi is None) == (v is None):
         raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
     concrete = not traced(system, q, noticed, xi, v)
-    asked = system.frameless or (type(system).at, type(system).check_start) != (System.at, System.check_start)
-    place = on_device(q) if asked or not concrete else q  # an array of JAX's takes as long as 400 steps of a pendulum
-    q = q if concrete else place
     if concrete:
         system = canonical(system)
         finite_parameters(system)
         with explained(f"what {type(system).__name__} checks of its parameters"):
             system.check()
+    asked = system.frameless or (type(system).at, type(system).check_start) != (System.at, System.check_start)
+    place = on_device(q) if asked or not concrete else q  # an array of JAX's takes as long as 400 steps of a pendulum
+    q = q if concrete else place
     xi, v = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
     if system.frameless:
         return _nonlinear_data(system, place, xi, v, concrete)
