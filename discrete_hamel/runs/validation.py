@@ -15,6 +15,7 @@ from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.inputs import array_of, combination, explained, floats, name_of, short
 from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, with_arrays
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
+from discrete_hamel.compiler.reading.outside_values import forget_if_changed
 from discrete_hamel.compiler.reading.tape import Repeated
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
@@ -43,6 +44,7 @@ def canonical(tree: Any) -> Any:
             return jnp.asarray(value)
         try:
             array = value if isinstance(value, Array) else jnp.asarray(value)
+            np.dtype(array.dtype)  # which a key of jax.random has not
         except (TypeError, ValueError, OverflowError):
             if isinstance(tree, type):
                 raise InputTypeError(f"give an instance, {tree.__name__}(...), not the class.") from None
@@ -116,6 +118,7 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
     """The same with what `vector` makes of q and xi; of a `lasting` run no bit depends on others."""
     q = vector("q", at)
     noticed = lax.stop_gradient(number(0.0))  # by which jit is noticed where all else is known
+    forget_if_changed(system)
     if (xi is None) == (v is None):
         raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
     concrete = not traced(system, q, noticed, xi, v)

@@ -73,5 +73,4 @@ def response(frame: Callable[[Array], Array], middle: Array, tau: Array | float,
 
     To first order; `middle` is q + tau d.
     """
-    slope = jax.jacfwd(lambda q: frame(q) @ x)(middle)
-    return jnp.linalg.solve(jnp.eye(len(middle)) - tau * slope, change)
+    return jnp.linalg.solve(jnp.eye(len(middle)) - tau * jax.jacfwd(lambda q: frame(q) @ x)(middle), change)

@@ -76,8 +76,7 @@ class FollowingHamel(Scheme):
         rows = rows_of(system)
         fields, r = orthonormal(rows, state.q)
         x, b, (a, normals) = r @ state.xi, rows.slip(state.q), _normals(rows, state.q)
-        v = fields @ x + normals @ jnp.linalg.solve(a @ normals, b)
-        return jnp.concatenate([x, state.q + h * v])
+        return jnp.concatenate([x, state.q + h * (fields @ x + normals @ jnp.linalg.solve(a @ normals, b))])
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         x, q1, q = self._points(system, state, z)

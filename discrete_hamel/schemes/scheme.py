@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities, Scalar
-from discrete_hamel._support.inputs import array_of, name_of
+from discrete_hamel._support.inputs import array_of, explained, name_of
 from discrete_hamel._support.pytrees import Pytree, of
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.manifold import refuse_off_manifold
@@ -227,4 +227,5 @@ def step(system: System, scheme: Scheme, state: State, h: Scalar) -> tuple[State
     """
     for name in ("q", "p", "xi"):
         hamel.refuse_length(system, state.q, name, getattr(state, name))
-    return scheme.fitted(system).step(system, state, array_of("h", h, 0))
+    with explained("a step from this state, which has to be one that dh.start(system, scheme, ...) made,"):
+        return scheme.fitted(system).step(system, state, array_of("h", h, 0))

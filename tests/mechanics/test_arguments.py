@@ -66,6 +66,9 @@ OTHERS = {
     "h of step": (lambda: dh.step(SLEIGH, SCHEME, STATE, jnp.array([H, H])), r"^h must be one number, got shape"),
     "q of step": (lambda: dh.step(SLEIGH, SCHEME, STATE.replace(q=STATE.q[:2]), H), r"^q has 2 components; Chaplygin"),
     "p of step": (lambda: dh.step(SLEIGH, SCHEME, STATE.replace(p=STATE.p[:1]), H), r"^p has 1 components; it needs"),
+    "another scheme's state": (
+        lambda: dh.step(SLEIGH, dh.DiscreteHamel(compensated=True), STATE, H), r"^a step from this state, .* cannot",
+    ),
     "xi of step": (lambda: dh.step(SLEIGH, SCHEME, STATE.replace(xi=STATE.xi[:1]), H), r"^xi has 1 components; it"),
 }  # fmt: skip
 

@@ -196,11 +196,16 @@ def is_literal(v: object) -> TypeGuard["Literal"]:
     return hasattr(v, "val")
 
 
+def _of_kind(value: object, kind: object) -> np.ndarray:
+    """A value as NumPy's array; a key of `jax.random`, which NumPy has no type for, stays JAX's."""
+    return np.asarray(value, kind) if isinstance(kind, np.dtype) else value  # type: ignore[return-value]  # JAX's
+
+
 def evaluate(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]:
     """The outputs of an equation whose operands are numbers."""
     name, several = equation.primitive.name, equation.primitive.multiple_results
     arrays = [
-        v if type(v) is np.ndarray and v.dtype == i.aval.dtype else np.asarray(v, i.aval.dtype)  # type: ignore[attr-defined]
+        v if type(v) is np.ndarray and v.dtype == i.aval.dtype else _of_kind(v, i.aval.dtype)  # type: ignore[attr-defined]
         for v, i in zip(values, equation.invars, strict=True)
     ]
     if name == "lu" and arrays[0].shape[-1] == arrays[0].shape[-2]:
@@ -212,7 +217,7 @@ def evaluate(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]
     if not several and type(result) is np.ndarray and result.dtype == equation.outvars[0].aval.dtype:
         return [result]
     outputs = zip(result if several else [result], equation.outvars, strict=True)
-    return [np.asarray(value, variable.aval.dtype) for value, variable in outputs]  # type: ignore[attr-defined]
+    return [_of_kind(value, variable.aval.dtype) for value, variable in outputs]  # type: ignore[attr-defined]
 
 
 def outcome(jaxpr: "Jaxpr", consts: Sequence, arguments: list[np.ndarray]) -> list[np.ndarray]:

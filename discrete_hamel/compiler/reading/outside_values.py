@@ -1,0 +1,115 @@
+"""What a user's functions read besides their arguments: a constant of what is compiled, which in Python may change.
+
+A notebook says k = 2.0 in one cell and has L read it in another; a dict of numbers is changed in place; a potential is
+defined anew. Before each run what is read so is looked at, and where it is another, all that is compiled is forgotten.
+Floats, arrays and functions are followed, and integers that have a name; not lists, in which functions keep count, nor
+attributes of objects.
+"""
+
+import dataclasses
+import dis
+import sys
+import weakref
+from collections.abc import Iterator
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from types import CodeType, FunctionType, MethodType
+from zlib import crc32
+
+import numpy as np
+from jax import Array
+
+from discrete_hamel._support.caches import clear_caches
+
+LIBRARIES = (str(Path(__file__).parents[2]), str(Path(np.__file__).parents[1]), str(Path(dataclasses.__file__).parent))
+DEEPEST = 6  # functions that call functions
+_read: "weakref.WeakKeyDictionary[object, tuple]" = weakref.WeakKeyDictionary()  # by function or class, at its last run
+
+
+class _Same:
+    """An object that cannot change, equal to itself alone."""
+
+    def __init__(self, it: object) -> None:
+        self.it = it
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.it is other.it
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def forget_if_changed(system: object) -> None:
+    """Forget all that is compiled if a function of the system reads another number or function than at its last run."""
+    for root in _roots(system):
+        now = _of_class(root) if isinstance(root, type) else _of_function(root, 0)
+        if _read.setdefault(root, now) != now:
+            _read[root] = now
+            clear_caches()
+
+
+def _roots(system: object) -> Iterator[FunctionType | type]:
+    """The functions among its fields, and its class where that is the user's."""
+    if not _library(type(system).__module__):
+        yield type(system)
+    for value in vars(system).values():
+        if isinstance(value, FunctionType):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (
+                one for pair in value if isinstance(pair, tuple) for one in pair if isinstance(one, FunctionType)
+            )
+        elif dataclasses.is_dataclass(value):
+            yield from _roots(value)
+
+
+@cache
+def _library(module: str) -> bool:
+    return (getattr(sys.modules.get(module), "__file__", None) or "").startswith(LIBRARIES)
+
+
+@lru_cache(maxsize=1000)
+def _names(code: CodeType) -> tuple[frozenset[str], bool]:
+    """The global names that a function reads and does not set, those within it too; and whether it is a library's."""
+    read = [(one.opname, one.argval) for one in dis.get_instructions(code)]
+    names = {name for how, name in read if how == "LOAD_GLOBAL"} - {name for how, name in read if how == "STORE_GLOBAL"}
+    inner = [_names(one)[0] for one in code.co_consts if isinstance(one, CodeType)]
+    return frozenset(names).union(*inner), code.co_filename.startswith(LIBRARIES)
+
+
+def _of_function(function: FunctionType, depth: int) -> tuple:
+    names, library = _names(function.__code__)
+    if library or depth > DEEPEST:
+        return ()
+    outside = function.__globals__
+    values = [outside[name] for name in names if name in outside]
+    for cell in function.__closure__ or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:  # not set yet
+            continue
+    return function.__code__, *(_of_value(value, depth + 1) for value in values)
+
+
+def _of_class(owner: type) -> tuple:
+    users = [one for one in owner.__mro__ if one is not object and not _library(one.__module__)]
+    return tuple(_of_value(it, 1) for one in users for name, it in vars(one).items() if not name.startswith("__"))
+
+
+def _of_value(value: object, depth: int, named: bool = True) -> object:
+    """What is compared of a value; None of what is not followed."""
+    if isinstance(value, float | np.floating | complex) or (named and isinstance(value, int | str)):
+        return value if value == value else "nan"
+    if isinstance(value, Array):
+        return _Same(value)
+    if isinstance(value, np.ndarray):
+        return value.shape, crc32(np.ascontiguousarray(value).data) if value.dtype.kind == "f" else None
+    if isinstance(value, FunctionType):
+        return _of_function(value, depth)
+    if isinstance(value, MethodType):
+        return _of_value(value.__func__, depth)
+    if isinstance(value, partial):
+        return tuple(_of_value(one, depth + 1) for one in (value.func, *value.args, *value.keywords.values()))
+    if isinstance(value, dict | tuple) and depth <= DEEPEST:
+        inside = value.values() if isinstance(value, dict) else value
+        return tuple(_of_value(one, depth + 1, named=False) for one in inside)
+    return None
