@@ -8,6 +8,8 @@ closed forms, a slope against `dh.reference`, the square root of round-off again
 
 # ruff: noqa: ARG002, ARG005  # Lagrangians and frames keep their signature whatever they use of it
 
+import copy
+import pickle
 import sys
 import tempfile
 import threading
@@ -21,6 +23,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 
 import discrete_hamel as dh
 
@@ -863,6 +866,142 @@ def a_ball_that_leaves() -> float:
         run = dh.simulate(system, system.sample()["q"], np.zeros(3), h=0.002, steps=250, on_failure="mark")
     pulls = bool((np.asarray(run.contact_force) < 0).any())
     return float(not pulls or not any(issubclass(one.category, dh.ContactLost) for one in seen))
+
+
+# Hostile ones: what is changed in between, turned into another type, nested, or nothing at all.
+
+
+@program("the run with the new value", 1e-12)
+def a_number_that_changes_between_runs() -> float:
+    box, many = {"k": 1.0}, np.array([1.0, 1.0])
+    system = natural(lambda q: 0.5 * box["k"] * q @ (jnp.asarray(many) * q), 2)
+    run = partial(dh.simulate, q=[1.0, 0.5], xi=[0.0, 1.0], h=0.1, steps=20)
+    run(system)
+    box["k"], many[0] = 4.0, 2.0
+    return off(run(system).q, run(natural(lambda q: 2 * q @ (jnp.array([2.0, 1.0]) * q), 2)).q)
+
+
+@program("closed over a number, as the host; by grad a sentence", 1e-12)
+def a_lagrangian_that_closes_over_a_traced_value() -> float:
+    def end(k: Any) -> Any:
+        system = natural(lambda q: 0.5 * k * q @ q + 0.1 * k**2 * q[0] ** 4, 2)
+        return dh.simulate(system, [1.0, 0.5], [0.0, 1.0], h=0.1, steps=20).q[-1]
+
+    return max(off(jax.jit(end)(0.5), end(0.5)), refused(lambda: jax.jacrev(end)(0.5), "params="))
+
+
+@program(PLAIN)
+def random_numbers_within_the_potential() -> float:
+    def energy(q: Any) -> Any:
+        keys = jax.random.split(jax.random.key(1), 3)
+        return q @ (jax.vmap(jax.random.uniform)(keys) * q) + jax.random.normal(jax.random.PRNGKey(0), (3,)) @ jnp.cos(
+            q
+        )
+
+    return chain(energy, 3)
+
+
+@program("finite differences, member by member", 1e-6)
+def vmap_of_grad_by_a_tree_of_parameters() -> float:
+    def energy(q: Any, v: Any, p: Any) -> Any:
+        wells = (a * jnp.exp(-jnp.sum((q[:2] - c) ** 2)) for a, c in zip(p["depth"], p["at"], strict=True))
+        return 0.5 * v @ v - sum(wells) - p["more"][0]["k"] * q[2] ** 2
+
+    p = {"depth": np.array([-1.0, -0.5]), "at": np.array([[0.3, 0.1], [-0.5, 0.2]]), "more": ({"k": 0.7},)}
+    p, many = jax.tree.map(jnp.asarray, p), jnp.array([[0.1, 0.2, 0.0], [0.0, 0.0, 0.0]])
+    system = dh.from_constraints(energy, lambda q, p: jnp.array([[-q[1], 0 * q[0], 1.0]]), params=p).at(np.zeros(3))
+
+    def end(p: Any, q: Any) -> Any:
+        v = jnp.stack([0.3, 0.2, 0.3 * q[1]])
+        return jnp.sum(jnp.sin(dh.simulate(system.replace(params=p), q, v=v, h=0.05, steps=20).q[-1]))
+
+    flat, back = ravel_pytree(p)
+    found = jax.jit(jax.vmap(jax.grad(lambda flat, q: end(back(flat), q)), (None, 0)))(flat, many)
+    steps = 1e-5 * np.eye(len(flat))
+    slopes = [[(end(back(flat + d), q) - end(back(flat - d), q)) / 2e-5 for d in steps] for q in many]
+    return off(found, slopes)
+
+
+@program("double precision, and float32 comes out", 1e-4)
+def single_precision_under_jit_and_vmap() -> float:
+    start = np.array([0.1, 0, 0]), np.array([2.0, 0.3])
+    exact = dh.simulate(skate(), *start, h=0.02, steps=100).q[-1]
+    jax.config.update("jax_enable_x64", False)
+    try:
+        run = partial(dh.simulate, skate(), xi=jnp.array([2.0, 0.3]), h=0.02, steps=100)
+        q = jnp.array([0.1, 0, 0])
+        found = [jax.jit(run)(q).q[-1], run(start[0]).q[-1], jax.vmap(run)(q[None]).q[0, -1]]
+    finally:
+        jax.config.update("jax_enable_x64", True)
+    return max(off(one, exact) if one.dtype == np.float32 else np.inf for one in found)
+
+
+@program("finite differences", 1e-6)
+def gradient_through_a_scan_of_steps_of_many_sizes() -> float:
+    def end(x: Any) -> Any:
+        system, scheme = skate(), dh.DiscreteHamel()
+        state = dh.start(system, scheme, x[:3], x[3:5], x[5])
+        sizes = x[5] * (1 + 0.3 * jnp.sin(jnp.arange(15.0)))
+        state, q = jax.lax.scan(lambda s, h: (dh.step(system, scheme, s, h)[0], s.q), state, sizes)
+        return jnp.sum(q**2) + state.p @ jnp.array([1.0, 2.0])
+
+    x, steps = jnp.array([0.1, 0.2, -0.1, 2.0, 0.3, 0.05]), 1e-5 * np.eye(6)
+    return off(jax.jit(jax.grad(end))(x), [(end(x + d) - end(x - d)) / 2e-5 for d in steps])
+
+
+@program("closed form, in the order of the run", 1e-6)
+def crossings_backward_in_time() -> float:
+    system = natural(lambda q: 0.5 * q @ q, 1)
+    there = dh.simulate(system, [1.0], [0.0], h=-0.002, steps=15000, scheme=dh.Gauss(2))
+    found = dh.crossings(there, lambda q, xi: q[0], sense=1).t
+    return off(found, -np.pi * (1.5 + 2 * np.arange(5)))
+
+
+@program("refused in words", 0.0)
+def holonomic_at_a_singular_point() -> float:
+    cone = dh.from_holonomic(lambda q, v: 0.5 * v @ v, lambda q: q[0] ** 2 + q[1] ** 2 - q[2] ** 2)
+    data = {"q": np.zeros(3), "v": np.array([1.0, 0.0, 1.0])}
+    alone = refused(lambda: dh.ensemble(skate(), q=np.zeros((0, 3)), xi=[2.0, 0.3], h=0.02, steps=10), "one member")
+    another = dh.start(skate(), dh.DiscreteHamel(), [0.1, 0, 0], [2.0, 0.3], 0.1)
+    return max(
+        refused(lambda: dh.simulate(cone, **data, h=0.01, steps=5)),
+        refused(lambda: dh.project(cone, **data)),
+        alone,
+        refused(lambda: dh.step(skate(), dh.DiscreteHamel(compensated=True), another, 0.1), "dh.start"),
+    )
+
+
+@program("units of 1", 1e-9)
+def awkward_scales_by_every_scheme() -> float:
+    def at(scheme: Any, length: float, time: float, mass: float) -> Any:
+        def energy(q: Any, v: Any, p: Any) -> Any:
+            x, y = q / p[2]
+            return 0.5 * p[0] * v @ v - p[1] * (1 - jnp.cos(x) + y**4 * (1 + jnp.sin(x) ** 2))
+
+        params = jnp.array([mass, mass * length**2 / time**2, length])
+        system = dh.from_velocities(energy, lambda q, p: jnp.eye(2), 2, params=params)
+        q, xi = length * np.array([1, 0.5]), length / time * np.array([0.3, -0.2])
+        return dh.simulate(system, q, xi, h=0.05 * time, steps=60, scheme=scheme).q / length
+
+    schemes = (dh.DiscreteHamel(compensated=True), dh.Gauss(2), dh.Leapfrog(), dh.EnergyExact(), dh.RungeKutta4())
+    scales = ((1e-9, 1e-9, 1e9), (1e9, 1e9, 1e-9), (1e9, 1e-9, 1.0), (1e-9, 1e9, 1.0))
+    return max(off(at(scheme, *one), at(scheme, 1.0, 1.0, 1.0)) for scheme in schemes for one in scales)
+
+
+@program("the original, bit for bit; the host's choice", 1e-12)
+def copied_pickled_and_in_a_loop() -> float:
+    def end(q: Any) -> Any:
+        return dh.simulate(skate(), q, jnp.array([2.0, 0.3]), h=0.05, steps=10).q[-1]
+
+    q = jnp.array([0.1, 0, 0])
+    thrice = jax.lax.while_loop(lambda c: c[1] < 3, lambda c: (end(c[0]), c[1] + 1), (q, 0))[0]
+    chosen = jax.jit(lambda q, which: jax.lax.cond(which, end, lambda q: 2 * q, q))(q, True)
+    integers = jax.jit(end)(jnp.array([1, 0, 2]))
+    run = dh.simulate(dh.systems.ChaplyginSleigh(), q, [1.5, -0.3], h=0.05, steps=30)
+    again = [copy.deepcopy(run), pickle.loads(pickle.dumps(run))]
+    again += [dh.simulate(pickle.loads(pickle.dumps(run.system)), q, [1.5, -0.3], h=0.05, steps=30)]
+    exact = 0.0 if all(np.array_equal(one.q, run.q) for one in again) else 1.0
+    return max(exact, off(thrice, end(end(end(q)))), off(chosen, end(q)), off(integers, end([1, 0, 2])))
 
 
 def main() -> None:
