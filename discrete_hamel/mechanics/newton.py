@@ -86,8 +86,7 @@ def newton(
     astray = noise(negligible) * (1 - 2 * (index % 2)) * (0.75 + 0.25 * jnp.cos(index)) / weights
     left, above, below = lax.map(residual, jnp.stack([z, z + astray, z - astray]))
     rounding = jnp.fmax(jnp.abs(above - left), jnp.abs(below - left))  # beyond one of them may be no number
-    solved = jnp.all(jnp.abs(left) <= 2 * rounding)
-    return z, Report(converged & solved, count, jnp.linalg.norm(left))
+    return z, Report(converged & jnp.all(jnp.abs(left) <= 2 * rounding), count, jnp.linalg.norm(left))
 
 
 def iterate_newton(

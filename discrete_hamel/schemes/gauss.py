@@ -45,8 +45,7 @@ class Gauss(Scheme):
         """Xi_i, Q_i, and at them mu, F and Psi xi, each (s, ...)."""
         xi, q = jnp.split(z.reshape(self.stages, -1), [system.rank], axis=1)
         mu, force = jax.vmap(lambda q, xi: balance(system, q, xi))(q, xi)
-        velocity = jax.vmap(lambda q, xi: velocities(system, q, xi))(q, xi)
-        return xi, q, mu, force, velocity
+        return xi, q, mu, force, jax.vmap(lambda q, xi: velocities(system, q, xi))(q, xi)
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         a, _, _ = collocation(self.stages)
