@@ -45,8 +45,7 @@ def lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     if np.linalg.det(unit.T @ unit) > 1e-6:  # least singular value^2 > 1e-6 / (e m)
         return None
     _, sizes, right = np.linalg.svd(unit)
-    full = psi_z.shape[1] <= psi_z.shape[0] and sizes[-1] > SINGULAR * sizes[0]
-    return None if full else right[-1] / scale
+    return None if psi_z.shape[1] <= psi_z.shape[0] and sizes[-1] > SINGULAR * sizes[0] else right[-1] / scale
 
 
 def without_inertia(mass: np.ndarray) -> np.ndarray | None:

@@ -36,6 +36,7 @@ def traced(*things: PyTree) -> bool:
 
 def canonical(tree: Any) -> Any:
     """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
+    forget_if_changed(tree)
     if (ready := with_arrays(tree)) is not None:
         return ready
 

@@ -180,3 +180,18 @@ def test_keys_of_random_numbers_within_a_function():
     keyed = dh.from_velocities(lambda q, v, p: 0.5 * v @ v, lambda q, p: jnp.eye(2), 2, params=jax.random.key(3))
     with pytest.raises(dh.InputError, match=r"the parameter params of FromVelocities must be a number, or an array of"):
         dh.simulate(keyed, [1.0, 0.5], [0.0, 1.0], **RUN)
+
+
+def test_a_step_density_too():
+    size = 0.1
+    system = natural(lambda q: 0.5 * q @ q)
+
+    def end():
+        return dh.simulate(system, [1.0, 0.5], [0.0, 1.0], h=density, steps=5).t[-1]
+
+    def density(q, xi):
+        return size * (1 + q @ q)
+
+    before = end()
+    size = 0.2
+    assert end() > 1.5 * before

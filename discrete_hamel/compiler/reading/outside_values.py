@@ -38,27 +38,27 @@ class _Same:
     __hash__ = None  # type: ignore[assignment]
 
 
-def forget_if_changed(system: object) -> None:
-    """Forget all that is compiled if a function of the system reads another number or function than at its last run."""
-    for root in _roots(system):
+def forget_if_changed(it: object) -> None:
+    """Forget all that is compiled if a function of a system or scheme reads others than at its last run."""
+    for root in _roots(it) if dataclasses.is_dataclass(it) and not isinstance(it, type) else ():
         now = _of_class(root) if isinstance(root, type) else _of_function(root, 0)
         if _read.setdefault(root, now) != now:
             _read[root] = now
             clear_caches()
 
 
-def _roots(system: object) -> Iterator[FunctionType | type]:
+def _roots(it: object) -> Iterator[FunctionType | type]:
     """The functions among its fields, and its class where that is the user's."""
-    if not _library(type(system).__module__):
-        yield type(system)
-    for value in vars(system).values():
+    if not _library(type(it).__module__):
+        yield type(it)
+    for value in vars(it).values():
         if isinstance(value, FunctionType):
             yield value
         elif isinstance(value, tuple):
             yield from (
                 one for pair in value if isinstance(pair, tuple) for one in pair if isinstance(one, FunctionType)
             )
-        elif dataclasses.is_dataclass(value):
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
             yield from _roots(value)
 
 
