@@ -195,3 +195,15 @@ def test_a_step_density_too():
     before = end()
     size = 0.2
     assert end() > 1.5 * before
+
+
+def test_functions_that_call_each_other_are_looked_at_once():
+    """Forty that all read one another, and a number: a few dozen looks, not forty to the power of forty."""
+    scope = {"k": 1.0, "jnp": jnp}
+    calls = " + ".join(f"f{i}(q, n - 1)" for i in range(40))
+    for i in range(40):
+        exec(f"def f{i}(q, n):\n return 0.5 * k * q @ q if n == 0 or {i} else {calls}", scope)
+    system, start = natural(eval("lambda q: f0(q, 0)", scope)), ([1.0, 0.5], [0.0, 1.0])
+    before = dh.simulate(system, *start, **RUN).q
+    scope["k"] = 4.0
+    assert np.abs(dh.simulate(system, *start, **RUN).q - before).max() > 0.01

@@ -22,7 +22,8 @@ from jax import Array
 from discrete_hamel._support.caches import clear_caches
 
 LIBRARIES = (str(Path(__file__).parents[2]), str(Path(np.__file__).parents[1]), str(Path(dataclasses.__file__).parent))
-DEEPEST = 6  # functions that call functions
+FOLLOWED = (FunctionType, MethodType, partial, dict, tuple)
+MOST = 200  # functions and dictionaries that one reads, each looked at once
 _read: "weakref.WeakKeyDictionary[object, tuple]" = weakref.WeakKeyDictionary()  # by function or class, at its last run
 
 
@@ -41,7 +42,7 @@ class _Same:
 def forget_if_changed(it: object) -> None:
     """Forget all that is compiled if a function of a system or scheme reads others than at its last run."""
     for root in _roots(it) if dataclasses.is_dataclass(it) and not isinstance(it, type) else ():
-        now = _of_class(root) if isinstance(root, type) else _of_function(root, 0)
+        now = _of_class(root) if isinstance(root, type) else _of_function(root, set())
         if _read.setdefault(root, now) != now:
             _read[root] = now
             clear_caches()
@@ -76,9 +77,9 @@ def _names(code: CodeType) -> tuple[frozenset[str], bool]:
     return frozenset(names).union(*inner), code.co_filename.startswith(LIBRARIES)
 
 
-def _of_function(function: FunctionType, depth: int) -> tuple:
+def _of_function(function: FunctionType, seen: set[int]) -> tuple:
     names, library = _names(function.__code__)
-    if library or depth > DEEPEST:
+    if library:
         return ()
     outside = function.__globals__
     values = [outside[name] for name in names if name in outside]
@@ -87,29 +88,30 @@ def _of_function(function: FunctionType, depth: int) -> tuple:
             values.append(cell.cell_contents)
         except ValueError:  # not set yet
             continue
-    return function.__code__, *(_of_value(value, depth + 1) for value in values)
+    return function.__code__, *(_of_value(value, seen) for value in values)
 
 
 def _of_class(owner: type) -> tuple:
     users = [one for one in owner.__mro__ if one is not object and not _library(one.__module__)]
-    return tuple(_of_value(it, 1) for one in users for name, it in vars(one).items() if not name.startswith("__"))
+    return tuple(_of_value(it, set()) for one in users for name, it in vars(one).items() if not name.startswith("__"))
 
 
-def _of_value(value: object, depth: int, named: bool = True) -> object:
-    """What is compared of a value; None of what is not followed."""
+def _of_value(value: object, seen: set[int], named: bool = True) -> object:
+    """What is compared of a value; None of what is not followed, or has been already."""
     if isinstance(value, float | np.floating | complex) or (named and isinstance(value, int | str)):
         return value if value == value else "nan"
     if isinstance(value, Array):
         return _Same(value)
     if isinstance(value, np.ndarray):
         return value.shape, crc32(np.ascontiguousarray(value).data) if value.dtype.kind == "f" else None
+    if not isinstance(value, FOLLOWED) or id(value) in seen or len(seen) > MOST:
+        return None
+    seen.add(id(value))
     if isinstance(value, FunctionType):
-        return _of_function(value, depth)
+        return _of_function(value, seen)
     if isinstance(value, MethodType):
-        return _of_value(value.__func__, depth)
+        return _of_value(value.__func__, seen)
     if isinstance(value, partial):
-        return tuple(_of_value(one, depth + 1) for one in (value.func, *value.args, *value.keywords.values()))
-    if isinstance(value, dict | tuple) and depth <= DEEPEST:
-        inside = value.values() if isinstance(value, dict) else value
-        return tuple(_of_value(one, depth + 1, named=False) for one in inside)
-    return None
+        return tuple(_of_value(one, seen) for one in (value.func, *value.args, *value.keywords.values()))
+    inside = value.values() if isinstance(value, dict) else value
+    return tuple(_of_value(one, seen, named=False) for one in inside)
