@@ -207,3 +207,12 @@ def test_functions_that_call_each_other_are_looked_at_once():
     before = dh.simulate(system, *start, **RUN).q
     scope["k"] = 4.0
     assert np.abs(dh.simulate(system, *start, **RUN).q - before).max() > 0.01
+
+
+def test_a_stored_run_is_not_resumed_with_another_number(tmp_path):
+    k = 1.0
+    system, start = natural(lambda q: 0.5 * k * q @ q), ([1.0, 0.5], [0.0, 1.0])
+    dh.simulate(system, *start, **RUN, store=tmp_path / "run.zarr")
+    k = 4.0
+    with pytest.raises(dh.InputError, match="lagrangian"):
+        dh.simulate(system, *start, **(RUN | {"steps": 20}), store=tmp_path / "run.zarr", resume=True)

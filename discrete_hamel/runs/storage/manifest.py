@@ -5,7 +5,6 @@ import hashlib
 import platform
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from types import ModuleType
 from typing import Any, cast
 
@@ -16,6 +15,7 @@ from jax import Array
 
 from discrete_hamel import schemes
 from discrete_hamel._support.arrays import PathLike, PyTree, Scalar
+from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError, StoreDamaged
 from discrete_hamel._support.pytrees import is_static
 from discrete_hamel.mechanics.constructors import unwrap
@@ -54,7 +54,9 @@ def _plain(tree: object) -> dict[str, object]:
     return plain | {name: describe(value) for name, value in within.items() if type(value).__name__ in parts}
 
 
-@lru_cache(maxsize=256)  # keyed as jax.jit keys what it has compiled
+_digests = Cache(most=256)  # keyed as jax.jit keys what it has compiled, and forgotten with it
+
+
 def _digest(name: str, structure: object, shapes: tuple) -> str:
     """Of a method's operations and constants, by which a change in a user's code is noticed.
 
@@ -75,7 +77,8 @@ def digest(function: Callable, *given: PyTree) -> str:
 
 def _digest_of_trace(name: str, *thing_and_arguments: PyTree) -> str:
     leaves, structure = jax.tree.flatten(thing_and_arguments)
-    return _digest(name, structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves))
+    key = name, structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+    return _digests.fetch(key, lambda: _digest(*key))
 
 
 def _functions(system: System, q: Array, xi: Array) -> dict[str, tuple]:
