@@ -34,7 +34,7 @@ def _demand(value: ArrayLike, holds: Callable, sentence: str) -> None:
         demands.append(jnp.all(holds(jnp.asarray(value))))
         return
     value = np.asarray(value)
-    if not np.all(holds(value)):
+    if not holds(value).all():
         if demands is None:
             raise InputError(f"{sentence}; it is {_show(value)}.")
         demands.append(jnp.asarray(False))
