@@ -40,16 +40,16 @@ class Cache(dict[Hashable, object]):
 
     def fetch(self, key: Hashable, make: Callable[[], T]) -> T:
         """What was made for this key before, or is now; a `StartReason` is not kept."""
-        if key not in self:
+        if (made := self.get(key, self)) is self:  # nothing, asked for once: another thread may forget all in between
             make_room()
             with garbage_kept():
                 made = make()
             if isinstance(made, StartReason):
-                return made
+                return made  # type: ignore[return-value]  # why there is none
             while len(self) >= self.most:
-                self.pop(next(iter(self)))
+                self.pop(next(iter(self), None), None)
             self[key] = made
-        return self[key]  # type: ignore[return-value]  # made for this key
+        return made  # type: ignore[return-value]  # made for this key
 
 
 @contextmanager
