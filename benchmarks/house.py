@@ -1,7 +1,8 @@
 """The house in numbers, then and now: python -m benchmarks.house [commit ...]
 
 For each commit, and the files as they are here: lines and files of the package, mean and longest, modules with at most
-one importer, and pairs of places that share six lines, to the letter and in shape, where the command `duplicates` is.
+one importer and those named by a one-word plural, and pairs of places that share six lines, to the letter and in shape,
+where the command `duplicates` is.
 """
 
 import ast
@@ -60,6 +61,8 @@ def report(title: str, root: Path) -> None:
     print(f"{title}: {sum(lengths.values())} lines in {len(lengths)} files, {len(modules)} of them modules")
     mean = sum(modules.values()) / len(modules)
     print(f"  a module: mean {mean:.0f} lines, longest {max(modules.values())}")
+    plural = sorted(path.stem for path in modules if re.fullmatch("[a-z]+[^isu]s", path.stem))
+    print(f"  named by a one-word plural: {len(plural)}: {' '.join(plural)}")
     print(f"  below 100 lines: {sum(number < 100 for number in modules.values())}")
     print(f"  at most one importer: {alone} of {len(count)} ({100 * alone / len(count):.0f} %)")
     print(f"  pairs that share six lines: {duplicates(root)}", flush=True)

@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from discrete_hamel.systems._blocks.lie_algebras import EulerPoincare, EulerPoincareSuslov
+from discrete_hamel.systems.ball_on_turntable import BallOnTurntable
 from discrete_hamel.systems.balls import BallOnSphere, ChaplyginSphere
 from discrete_hamel.systems.balls_on_surfaces import BallInCylinder, BallOnSurface, BasketballOnHoop
 from discrete_hamel.systems.carts import Car, ThreeWheelCart
@@ -28,7 +29,6 @@ from discrete_hamel.systems.sleigh_oscillators import SleighOscillator, SleighOs
 from discrete_hamel.systems.sleighs import ChaplyginSleigh, ChaplyginSleighMomentumFrame, DegenerateSleigh
 from discrete_hamel.systems.snakeboards import DrivenSnakeboard, Snakeboard
 from discrete_hamel.systems.suslov import HeavySuslov, ReducedSuslov, Suslov
-from discrete_hamel.systems.turntables import BallOnTurntable
 from discrete_hamel.systems.two_points import (
     SegmentParallelVelocities,
     TwoPointsOrthogonalVelocities,

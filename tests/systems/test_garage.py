@@ -306,7 +306,7 @@ def drag(slip, sizes):
     return -sizes * slip * jnp.array([1.0, 2.0])
 
 
-@pytest.mark.parametrize("law", [(garage.tops.coulomb, (0.3, 0.01)), (drag, 2.0)], ids=["Coulomb", "drag"])
+@pytest.mark.parametrize("law", [(garage.slipping_top.coulomb, (0.3, 0.01)), (drag, 2.0)], ids=["Coulomb", "drag"])
 def test_the_tippe_top_inverts_and_keeps_jelletts_integral(law):
     """Under any law of friction, to round-off; RouthTop's motion, which does not slip, cannot turn over."""
     top = garage.SlippingTop(friction=law[0], params=law[1])
