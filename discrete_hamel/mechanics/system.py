@@ -48,7 +48,8 @@ def overridden(system_class: type, base: type) -> set[str]:
 
 
 # Who says one of the names on the right anew loses what its base had said of the one on the left.
-MAPS = {"velocity": ("frame",), "quasivelocity": ("frame", "velocity"), "coadjoint": ("frame", "velocity", "structure")}
+MAPS = {"velocity": "frame", "quasivelocity": "frame velocity", "coadjoint": "frame velocity structure"}
+MAPS["in_velocities"] = "lagrangian"
 
 
 def _inherit(declare: Callable, base: type) -> Callable:
@@ -110,7 +111,7 @@ class System(Pytree):
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         for name, behind in MAPS.items():
-            newest = next(one for one in cls.__mro__ if {name, *behind} & vars(one).keys())
+            newest = next(one for one in cls.__mro__ if {name, *behind.split()} & vars(one).keys())
             if name not in vars(newest) and getattr(cls, name) is not getattr(System, name):
                 setattr(cls, name, getattr(System, name))
         if "invariants" in vars(cls):
@@ -124,8 +125,7 @@ class System(Pytree):
         """Psi(q), N x n, whose columns are the fields u_1..u_n."""
         raise NotImplementedError(f"{type(self).__name__} needs a method frame(self, q)")
 
-    # The frame as a linear map: a system of many points says all three itself, each at a cost linear in its points, and
-    # then neither the frame nor its brackets are formed as matrices.
+    # The frame as a linear map: a system of many points says all three itself, and no matrix is formed.
 
     def velocity(self, q: Array, xi: Array) -> Array:
         """qdot = Psi(q) xi, xi with all n components."""

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import discrete_hamel as dh
+from discrete_hamel.mechanics.constructors import FromVelocities
 
 
 class Well(dh.systems.NonholonomicParticle):
@@ -87,3 +88,42 @@ def test_of_the_catalogue_nothing_is_lost():
         system = getattr(dh.systems, name)()
         assert "energy" in system.invariants(), name
         assert any(label.startswith("trace") for label in system.invariants()), name
+
+
+class Uphill(dh.systems.garage.RollingAxle):
+    """A vehicle, whose Lagrangian is given in velocities too, on a slope."""
+
+    def lagrangian(self, q, xi):
+        return super().lagrangian(q, xi) - 2.0 * q[1]
+
+
+class UphillAgain(Uphill):
+    """The same, of another mass."""
+
+    mass: float = 2.0
+
+
+class Tied(FromVelocities):
+    """What a constructor made, and a spring."""
+
+    def lagrangian(self, q, xi):
+        return super().lagrangian(q, xi) - q[0] ** 2
+
+
+@pytest.mark.parametrize("system", [Uphill(), UphillAgain()], ids=lambda value: type(value).__name__)
+def test_a_lagrangian_said_anew_is_the_one_that_moves(system):
+    """Not the `in_velocities` of the base, which has the old one."""
+    base = dh.systems.garage.RollingAxle(mass=system.mass)
+    start = {"q": base.sample()["q"], "xi": base.sample()["xi"]}
+    by_hand = dh.with_potential(base, lambda q: 2.0 * q[1])
+    found, right, flat = (dh.hamel_force(one, **start) for one in (system, by_hand, base))
+    np.testing.assert_allclose(found, right, rtol=0, atol=1e-12)
+    assert np.abs(right - flat).max() > 0.1
+    runs = [dh.simulate(one, **start, h=0.02, steps=20) for one in (system, by_hand)]
+    np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-12)
+
+
+def test_of_what_a_constructor_made_too():
+    tied = Tied(1, lambda q, v: 0.5 * v @ v, lambda q: jnp.eye(1))
+    assert float(dh.hamel_force(tied, [0.5], [0.0])[0]) == -1.0
+    assert float(dh.hamel_force(FromVelocities(1, tied.L_of, tied.frame_of), [0.5], [0.0])[0]) == 0.0
