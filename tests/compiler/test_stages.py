@@ -47,7 +47,7 @@ def pade(z, order):
     return above(z) / above(-z)
 
 
-@pytest.mark.parametrize("stages", [3, 5, 8])
+@pytest.mark.parametrize("stages", [3, 5, 8, 12])
 @pytest.mark.parametrize(("h", "kind"), [(0.5, StageStepper), (60.0, Stepper)])
 def test_on_a_spring_both_ways_to_the_root_are_the_approximant_of_the_exponential(stages, h, kind):
     """Also at steps so long that sweeps do not settle: then Newton's iteration finds the root."""

@@ -12,7 +12,7 @@ import numpy as np
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.circular import circular
 from discrete_hamel.compiler.native.hyperbolic import hyperbolic
-from discrete_hamel.compiler.native.instructions import Code, Kind, number
+from discrete_hamel.compiler.native.instructions import GROUP, Code, Kind, number
 from discrete_hamel.compiler.native.section import Memory, Section
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.collocation_step import NOISE, StageStepper, is_settled
@@ -93,8 +93,9 @@ class StageSolve:
     def text(self, inline: bool) -> str:
         """The functions that a module needs for this."""
         parts = [self._function("void @stages_prepare", self._prepare), self._function("i64 @stages_step", self._step)]
-        sines = circular(self.kind, inline) + hyperbolic(self.kind)
-        return "".join([self.kind.intrinsics(), sines, *(s.text(inline) for s in self.sections), *parts])
+        tangents = "" if self.lanes == GROUP else self.kind.intrinsics() + hyperbolic(self.kind)  # else a run has them
+        sections = (s.text(inline) for s in self.sections)
+        return "".join([tangents, circular(self.kind, inline), *sections, *parts])
 
     def _function(self, head: str, body: Callable[[Code], None]) -> str:
         code = Code(self.kind)
