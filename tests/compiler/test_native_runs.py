@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -11,8 +13,9 @@ from problems import DISK, PENDULUM, SLEIGH
 
 import discrete_hamel as dh
 from discrete_hamel.compiler import paths as choice
-from discrete_hamel.compiler.native import circular, object_cache, object_code, run, section
+from discrete_hamel.compiler.native import circular, module, object_cache, object_code, run, section
 from discrete_hamel.compiler.native.host import HostRun
+from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.runs import loop
 from discrete_hamel.runs import validation as checks
@@ -77,6 +80,25 @@ def test_the_bits_are_the_same_at_any_level_and_in_any_chunks(scheme, monkeypatc
         monkeypatch.setattr(object_code, "level_for", lambda operations, level=level: level)
         monkeypatch.setattr(run, "INLINED", inlined)
         assert numbers(HostRun(native.stepper)(*given, 24, 2)[3]) == numbers(saved)
+
+
+def test_the_bits_are_the_same_with_memory_from_the_heap(monkeypatch):
+    """As steps have it that pass on more than fits a stack: alone, from several threads, and side by side."""
+    native, given = built(DISK)
+    saved = numbers(native(*given, 24, 2)[3])
+    monkeypatch.setattr(module, "MOST_ON_STACK", 0)
+    heap = HostRun(native.stepper)
+    assert heap.library is not native.library
+    with ThreadPoolExecutor(4) as threads:
+        done = threads.map(lambda _: numbers(heap(*given, 24, 2)[3]), range(40))
+    assert set(done) == {saved}
+    lanes = LaneRun(native.stepper, ())
+    begin = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(given[2])])
+    same = [np.repeat(begin[:, None], lanes.width, axis=1), np.ones(lanes.width)]
+    common = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves((given[0], given[1], given[3]))])
+    rows = np.repeat(common[:, None], lanes.width, axis=1)
+    final = lanes(rows, *same, 24, 2)[0]
+    assert np.array_equal(final[: len(given[2].q)], np.repeat(native(*given, 24, 2)[0].q[:, None], lanes.width, axis=1))
 
 
 def test_a_step_in_many_functions_is_the_same_step(monkeypatch):
@@ -229,7 +251,7 @@ def test_a_user_without_a_home_has_no_cache_and_runs(monkeypatch):
 
 PROGRAM = """
 import numpy as np, sys
-from discrete_hamel.compiler.native import object_code
+from discrete_hamel.compiler.native import circular, module, object_cache, object_code, run, section
 if sys.argv[1] == "again":
     object_code.assembled = None
 import discrete_hamel as dh

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.hyperbolic import hyperbolic
 from discrete_hamel.compiler.native.instructions import Code, Kind
-from discrete_hamel.compiler.native.module import FEW, MOST_PLACES, run_function
+from discrete_hamel.compiler.native.module import FEW, run_function
 from discrete_hamel.compiler.native.object_code import INLINED, fused, machine_code, processor
 from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values, some
@@ -50,20 +49,18 @@ class LaneRun:
         self.alive, self.made, self.count, self.past, self.steps = (memory.new() for _ in range(5))
         self.most = memory.new()
         self.kept = memory.new(len(stepper.state))
-        if memory.size * self.width > MOST_PLACES:
-            raise Unsupported(f"{memory.size} numbers that a step passes on, of {MOST_PLACES // self.width} at most")
         sections = [*self.step.sections, *self.node.sections]
         operations = sum(s.operations for s in sections)
         own = circular(kind, operations <= FEW) + hyperbolic(kind)
         functions = [own, *(s.text(operations <= INLINED) for s in sections)]
-        text = kind.declarations() + "".join(functions) + run_function(self._run(Code(kind)).lines, POINTERS) + METADATA
+        run = run_function(self._run(Code(kind)).lines, POINTERS, memory, kind)
+        text = kind.declarations() + "".join(functions) + run + METADATA
         self.library = machine_code(text, operations)
         self.function = FUNCTION(self.library.address("run"))
 
     def _run(self, code: Code) -> Code:
         stepper, memory, graph, kind = self.stepper, self.memory, self.stepper.graph, self.kind
         node = stepper.node_velocity
-        code.do(f"%memory = alloca [{memory.size} x {kind.double}], align 64")
         for name in COUNTERS:
             code.do(f"%{name} = alloca i64")
         for k, name in enumerate(("parts", "nodes", "every", "total")):

@@ -6,16 +6,15 @@ from typing import Protocol
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.hyperbolic import hyperbolic
-from discrete_hamel.compiler.native.instructions import Code
+from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.object_code import INLINED, architecture
 from discrete_hamel.compiler.native.section import Memory
 from discrete_hamel.compiler.step.stepper import Stepper
 
 FEW = 1500  # operations up to which sines are evaluated where they are used
-MOST_PLACES = 40_000  # of doubles, on the stack
+MOST_ON_STACK = 320_000  # bytes of memory; what is more is the heap's
 
 
 class Evaluated(Protocol):
@@ -28,13 +27,10 @@ class Evaluated(Protocol):
 
 def module(code: Code, memory: Memory, sections: Sequence[Evaluated], pointers: Sequence[str]) -> tuple[str, int]:
     """The text of a module with the function @run, and how many operations it has."""
-    if memory.size > MOST_PLACES:
-        raise Unsupported(f"{memory.size} numbers that a step passes on, of {MOST_PLACES} at most")
     operations = sum(s.operations for s in sections)
     own = circular(code.kind, operations <= FEW) + hyperbolic(code.kind)
     functions = [own, *(s.text(operations <= INLINED) for s in sections)]
-    room = f"  %memory = alloca [{max(memory.size, 1)} x {code.kind.double}], align 64"
-    run = run_function([room, *code.lines, "  ret void"], pointers)
+    run = run_function([*code.lines, "  ret void"], pointers, memory, code.kind)
     return code.kind.declarations() + "".join(functions) + run + METADATA, operations
 
 
@@ -62,19 +58,42 @@ SMALL_TO_ZERO = {  # how numbers below 2.2e-308 become zeros, as operands and as
 }
 
 
-def run_function(lines: Sequence[str], pointers: Sequence[str]) -> str:
+FROM_THE_HEAP = """  %block = call ptr @malloc(i64 {bytes})
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %nothing, label %enough
+nothing:
+  call void @llvm.trap()
+  unreachable
+enough:
+  %first = ptrtoint ptr %block to i64
+  %after = add i64 %first, {beyond}
+  %even = and i64 %after, -{align}
+  %memory = inttoptr i64 %even to ptr
+"""
+ALIGN = 64  # bytes: a vector's, and a line's of the cache
+
+
+def run_function(lines: Sequence[str], pointers: Sequence[str], memory: Memory, kind: Kind) -> str:
     """The function @run with this body, in which numbers below 2.2e-308 are zeros, as they are in what XLA compiles.
 
     What decays comes to such numbers, or its squares do, and a processor takes some fifty cycles for each. The body is
-    a function of its own, so that LLVM moves nothing out of where this holds.
+    a function of its own, so that LLVM moves nothing out of where this holds. In the body %memory has room for what
+    has a place: on the stack, where LLVM can make registers of it, or from the heap, as stacks are short.
     """
     declared, before, after = SMALL_TO_ZERO.get(architecture(), ("", "", ""))
-    arguments = ", ".join(f"ptr noalias %{name}" for name in pointers)
-    body = "\n".join(lines)
+    count, taken = max(memory.size, 1), list(pointers)
+    size, room = 8 * kind.lanes * count, f"  %memory = alloca [{count} x {kind.double}], align {ALIGN}\n"
+    if size > MOST_ON_STACK:
+        declared += "declare noalias ptr @malloc(i64)\ndeclare void @free(ptr)\ndeclare void @llvm.trap()\n"
+        before += FROM_THE_HEAP.format(bytes=size + ALIGN, beyond=ALIGN - 1, align=ALIGN)
+        after = "  call void @free(ptr %block)\n" + after
+        taken, room = [*taken, "memory"], ""
+    given, inside = (", ".join(f"ptr noalias %{name}" for name in names) for names in (pointers, taken))
+    body = room + "\n".join(lines)
     return (
-        f"define internal void @steps({arguments}) noinline nounwind {{\nentry:\n{body}\n}}\n"
-        f"{declared}define void @run({arguments}) nounwind {{\nentry:\n{before}"
-        f"  call void @steps({', '.join(f'ptr %{name}' for name in pointers)})\n{after}  ret void\n}}\n"
+        f"define internal void @steps({inside}) noinline nounwind {{\nentry:\n{body}\n}}\n"
+        f"{declared}define void @run({given}) nounwind {{\nentry:\n{before}"
+        f"  call void @steps({', '.join(f'ptr %{name}' for name in taken)})\n{after}  ret void\n}}\n"
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from llvmlite.binding import TargetMachine
 
 INLINED = 4000  # operations of all functions of a module up to which they become one
+HEAP = ("malloc", "free")  # of the C library, which that of its functions has with it
 MANY = 100_000  # operations up to which LLVM's first level is worth its time; its second never is
 
 
@@ -26,7 +27,7 @@ def available() -> str:
         _machine(0)
         library = ctypes.CDLL(ctypes.util.find_library("m"))
         llvm = _llvm()
-        for name in SYMBOLS:
+        for name in (*SYMBOLS, *HEAP):
             llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
     except Exception as error:  # no llvmlite, or one that does not know this machine
         return f"no native code: {type(error).__name__}: {error}"

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from functools import reduce
 
-from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.gauss_stages import StageSolve
 from discrete_hamel.compiler.native.hyperbolic import hyperbolic
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.module import FEW, MOST_PLACES, run_function
+from discrete_hamel.compiler.native.module import FEW, run_function
 from discrete_hamel.compiler.native.object_code import INLINED
 from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values
@@ -39,8 +38,6 @@ class Run:
         self.norm = self.step.outputs[-1]
         levels = node.parameters, [*node.q, *node.p, *node.free]
         self.node = Solve("node", node.root, levels, node.free, node.whole, node.guards, self.memory, kind)
-        if self.memory.size > MOST_PLACES:
-            raise Unsupported(f"{self.memory.size} numbers that a step passes on, of {MOST_PLACES} at most")
         self.operations = self.step.operations + self.node.operations
         self.inlined = self.operations <= INLINED
 
@@ -59,14 +56,13 @@ class Run:
             code.do(f"store i64 {code('load i64, ptr %whole')}, ptr %ended")
             code.do(f"store i64 {good}, ptr {code.at('%ended', 1)}")
             code.do("ret void")
-        return run_function(code.lines, POINTERS)
+        return run_function(code.lines, POINTERS, self.memory, self.kind)
 
     def _enter(self, code: Code) -> None:
         """Places, parameters, what depends on these alone, and the first state."""
         stepper, memory, graph = self.stepper, self.memory, self.stepper.graph
         composed, n = stepper.composed, stepper.n
         self.mean, self.largest = (memory.new(n), memory.new()) if composed else (0, 0)
-        code.do(f"%memory = alloca [{max(memory.size, 1)} x double], align 64")
         for name in ("whole", "inside", "most", "count", "part"):
             code.do(f"%{name} = alloca i64")
         for name, place in (("parts", 0), ("intervals", 1), ("every", 2)):
