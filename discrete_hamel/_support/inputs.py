@@ -44,7 +44,7 @@ def floats(name: str, value: object) -> Array:
         real = array.dtype.kind in "biuf" or (
             array.dtype.kind == "O" and array.size > 0 and all(isinstance(a, numbers.Real) for a in array.flat)
         )
-        if real or not array.size:
+        if (real or not array.size) and not np.ma.is_masked(value):
             return array.astype(jax.dtypes.canonicalize_dtype(float))  # type: ignore[return-value]  # NumPy's
     except (TypeError, ValueError, OverflowError):
         pass  # ragged, of strange objects, too large for a float

@@ -11,6 +11,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained, short
+from discrete_hamel.compiler.reading.places_beyond import shape_within
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 
@@ -74,15 +75,14 @@ def step_density(h: Callable, q: Array, xi: Array) -> None:
     """Refuses a step h(q, xi) that is not one number, or not positive at the start."""
     if (shape := _shape("h(q, xi)", h, q, xi).shape) != ():
         raise InputError(f"h(q, xi) must return one number, the step's size; it returns shape {shape}.")
-    size = h(q, xi)
-    if not isinstance(size, jax.core.Tracer) and not (size > 0 and jnp.isfinite(size)):
+    if not isinstance(size := h(q, xi), jax.core.Tracer) and not (size > 0 and jnp.isfinite(size)):
         raise InputError(f"h(q, xi) is {float(size):g} at the start; the step's size must be positive and finite.")
 
 
 def _shape(name: str, function: Callable, *arguments: object) -> jax.ShapeDtypeStruct:
     """Shape and type of what a function of a system returns: one array of real numbers, or a sentence."""
     with explained(name):
-        value = jax.eval_shape(function, *arguments)
+        value = shape_within(name, function, *arguments)
     if not hasattr(value, "shape") or not jnp.issubdtype(value.dtype, jnp.floating):
         kind = str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
         raise InputError(f"{name} must return an array of real numbers (floats); it returns {kind}.")

@@ -199,7 +199,7 @@ def _nonlinear_facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
 
 def finite_parameters(system: PyTree) -> None:
     """Refuses NaN and infinity among the parameters of a system or scheme."""
-    if all(np.isfinite(a).all() if a.ndim else math.isfinite(a) for a in map(np.asarray, jax.tree.leaves(system))):
+    if all(np.isfinite(a).all() if a.ndim else math.isfinite(abs(a)) for a in map(np.asarray, jax.tree.leaves(system))):
         return
     for path, leaf in jax.tree_util.tree_leaves_with_path(system):
         if jnp.issubdtype(np.asarray(leaf).dtype, jnp.floating) and not np.all(np.isfinite(leaf)):

@@ -20,6 +20,7 @@ WRONG = {
     "q long": (([*Q, 0.0], XI), r"^q has 4 components; ChaplyginSleigh has 3: theta, x, y\."),
     "many q": (([Q, Q], XI), r"^q must be one-dimensional, got shape \(2, 3\); for many .* use jax\.vmap\."),
     "q a word": (("abc", XI), r"^q must be real numbers, as one list or array; got 'abc'\."),
+    "q masked": ((np.ma.array(Q, mask=[0, 1, 0]), XI), r"^q must be real numbers, as one .* got masked_array"),
     "xi short": ((Q, XI[:1]), r"^xi has 1 components; it needs the 2 free ones .* or all 3: omega, v1, v2\."),
     "xi long": ((Q, [*XI, 0.0, 0.0]), r"^xi has 4 components; it needs the 2 free ones .* or all 3: omega, v1, v2\."),
     "many xi": ((Q, [XI, XI]), r"^xi must be one-dimensional, got shape \(2, 2\); for many .* use jax\.vmap\."),

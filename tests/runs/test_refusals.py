@@ -54,3 +54,13 @@ def test_a_batch_is_marked_one_by_one_and_a_velocity_is_looked_at():
     sideways = jax.jit(lambda v: dh.simulate(SLEIGH, np.zeros(3), v=v, h=0.01, steps=3).report.refused)
     assert sideways(jnp.array([0.0, 1.0, 0.0])) == 0
     assert sideways(jnp.array([0.0, 0.0, 1.0])) == traced_refusals.OFF_CONSTRAINT
+
+
+def test_a_complex_parameter_is_refused_in_words():
+    with pytest.raises(dh.InputError, match=r"lagrangian\(q, xi\) must return an array of real numbers .* complex128"):
+        dh.simulate(SLEIGH.replace(mass=1j), **GOOD, steps=3)
+
+
+def test_more_steps_than_can_be_counted_are_too_many():
+    with pytest.raises(MemoryError, match="are too many for the memory of this machine.*save_every"):
+        dh.simulate(SLEIGH, **GOOD, steps=10**30)

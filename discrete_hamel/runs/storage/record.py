@@ -112,7 +112,7 @@ class RunInMemory:
         try:
             solves = (node[3], np.zeros((), bool), np.zeros((), np.int64), np.zeros((), node[3].dtype))
             self.kept = Rows(*_in_one_piece([(count + 1, a) for a in node] + [(count, a) for a in solves]))
-        except MemoryError as error:
+        except (MemoryError, ValueError, OverflowError) as error:  # the latter of more than NumPy can count
             raise MemoryError(
                 f"{count + 1} nodes are too many for the memory of this machine: {error}. Keep fewer of them "
                 "(save_every=...), or keep them on disk (store='run.zarr')."
