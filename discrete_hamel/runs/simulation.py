@@ -11,6 +11,7 @@ from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
 from discrete_hamel._support.inputs import before_steps, explained
 from discrete_hamel.compiler.native.host import warn_of_single_precision
 from discrete_hamel.compiler.reading.cached_scalars import on_device
+from discrete_hamel.compiler.reading.parts_of_schemes import check_scheme_at
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import traced_refusals
 from discrete_hamel.runs import validation as checks
@@ -98,7 +99,7 @@ def simulate(
         return trajectory.replace(t=t0 + trajectory.t, report=trajectory.report.replace(refused=refused))
     checks.finite_parameters(scheme)
     with explained(f"what {type(scheme).__name__} checks before a run"):
-        scheme.check(system, q)
+        check_scheme_at(system, scheme, q)
     if store is not None and t0:
         raise InputError("times in a store are counted from its run's start, so t0 is 0 there.")
     if store is None and (resume or checkpoint_every is not None):

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel.compiler.reading.parts_of_schemes import off_limits, places
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.manifold import off_manifold, slack
 from discrete_hamel.mechanics.system import System
@@ -19,13 +20,15 @@ from discrete_hamel.systems._blocks.physical import demanded
 
 ON_CONSTRAINT = 1e-8  # how far off the constraint initial velocities may be, relative to their size
 
-NOT_FINITE, NO_STEP, OFF_CONSTRAINT, PARAMETER, OFF_MANIFOLD = 1, 2, 4, 8, 16
+NOT_FINITE, NO_STEP, OFF_CONSTRAINT, PARAMETER, OFF_MANIFOLD, PLACE, PART = 1, 2, 4, 8, 16, 32, 64
 SENTENCES = {
     NOT_FINITE: "initial data or parameters are not finite",
     NO_STEP: "the step h is zero or not finite",
     OFF_CONSTRAINT: "the initial velocity is off the constraint",
     OFF_MANIFOLD: "the initial q is off what its redundant coordinates satisfy: dh.project gives the nearest point",
     PARAMETER: "a parameter is impossible: system.check() says which",
+    PLACE: "a place of the scheme, its tau, lies outside the step: it is from 0 to 1",
+    PART: "a part of the principle does not tend to what is asked of it as h goes to 0",
 }
 
 
@@ -38,6 +41,8 @@ def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Arra
         NO_STEP: (h == 0) | ~jnp.isfinite(h),
         OFF_CONSTRAINT: _off_constraint(system, q, xi, v),
         OFF_MANIFOLD: off_manifold(system, q) > slack(q),
+        PLACE: ~jnp.all(jnp.array([(place >= 0) & (place <= 1) for place in places(scheme).values()], bool)),
+        PART: off_limits(system, scheme, q),
         PARAMETER: ~jnp.all(jnp.stack([jnp.asarray(True), *asked])),
     }
     return sum((jnp.where(bad, code, 0) for code, bad in wrong.items()), start=jnp.asarray(0))

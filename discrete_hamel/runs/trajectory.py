@@ -138,12 +138,13 @@ class Trajectory(Pytree):
         """What `simulate` refuses this run's system, start or step with, where values are known; nothing if it does
         not. For a run made under jit, which can only mark that (`report.refused`).
         """
+        from discrete_hamel.compiler.reading.parts_of_schemes import check_scheme_at
         from discrete_hamel.runs import validation as checks
 
         try:
             checks.step_size(self.h)
             system, q, _ = checks.initial_data(self.system, self.q[0], self.xi[0], None)
-            self.scheme.check(system, q)
+            check_scheme_at(system, self.scheme, q)
         except ValueError as error:
             return str(error)
         return ""

@@ -3,7 +3,6 @@
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.system import System
@@ -37,9 +36,6 @@ class CortesMartinez(Scheme):
     reference = "Cortes and Martinez, Nonholonomic integrators (2001); [HE] 5.3"
 
     def check(self, system: System, q: Array) -> None:
-        for name, point in (("lagrangian_at", self.lagrangian_at), ("constraint_at", self.constraint_at)):
-            if not 0 <= float(point) <= 1:
-                raise InputError(f"{name} is {float(point):g}; that point lies between the nodes, 0 to 1.")
         refuse_dependent(system, q, "CortesMartinez")
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:

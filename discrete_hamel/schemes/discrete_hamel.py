@@ -53,8 +53,6 @@ class DiscreteHamel(Scheme):
             return super().fitted(system)
         return HolonomicHamel(self.tau) if rows.held_rows else FollowingHamel(self.tau)
 
-    check = FollowingHamel.check  # the same parameter
-
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         state = Scheme.start(self, system, q, xi, h)
         if not self.compensated:
@@ -156,8 +154,7 @@ class HolonomicHamel(Scheme):
     changes = ("q",)
     reference = "Marsden and West, Discrete mechanics and variational integrators (2001), 3.4; [HE] 5.3"
 
-    __repr__, check = FollowingHamel.__repr__, FollowingHamel.check  # the same parameter
-    start = FollowingHamel.start
+    __repr__, start = FollowingHamel.__repr__, FollowingHamel.start
     missed_momentum = FollowingHamel.missed_momentum
 
     def guess(self, system: System, state: State, h: Array) -> Array:

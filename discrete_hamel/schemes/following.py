@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
 from discrete_hamel.mechanics.constructors import FromConstraints, unwrap
 from discrete_hamel.mechanics.hamel import full
@@ -61,10 +60,6 @@ class FollowingHamel(Scheme):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(tau={self.tau})"
-
-    def check(self, system: System, q: Array) -> None:
-        if not 0 <= float(self.tau) <= 1:
-            raise InputError(f"tau is {float(self.tau):g}; the tau-point lies between the nodes, 0 <= tau <= 1.")
 
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         """p_0 = E^T L_v: the momentum along the fields at the node."""

@@ -54,7 +54,8 @@ class Principle(Scheme):
     also where constraints built it; DiscreteHamel has one there that follows the motion. Derived variations without
     constraints make the scheme variational in the strict sense, with constraints that of the discrete principle of
     Lagrange and d'Alembert ([HE] 5.3); Hamel's differ from them by the `transpositional_defect`. What a principle of
-    one's own keeps is not declared but found: `properties`.
+    one's own keeps is not declared but found: `properties`. A part that does not tend to what stands here as h goes
+    to 0 is refused: a variation that is not linear, an l^d that lacks its h, rates that are not Psi xi.
 
     >>> import discrete_hamel as dh
     >>> ours = dh.Principle(variation="derived")
@@ -108,8 +109,6 @@ class Principle(Scheme):
         return CortesMartinez(self.point, self.point) if self.variation == "derived" else DiscreteHamel(self.point)
 
     def check(self, system: System, q: Array) -> None:
-        if not 0 <= float(self.point) <= 1:
-            raise InputError(f"point is {float(self.point):g}; it lies between the nodes, 0 <= tau <= 1.")
         if (middle := np.asarray(self.at(q, q))).shape != q.shape or not np.allclose(middle, q, 1e-9, 1e-9):
             raise InputError(f"point(q, q) is {middle}, q is {q}: the point between a node and itself is that node.")
         if self.variation == "derived":
@@ -118,52 +117,55 @@ class Principle(Scheme):
     def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
         if self.variation == "derived":
             need_independent(system, q, "A principle with derived variations")
-        self._refuse_shape("reconstruction", self.reconstruction_gap(system, q, q, xi, h), len(q))
+        self.refuse_shape("reconstruction", self.reconstruction_gap(system, q, q, xi, h), len(q))
         if self.constraint is not None:
-            rows = jnp.atleast_1d(self._call(self.constraint, system, q, q, h))
-            self._refuse_shape("constraint", rows, len(xi) - system.rank)
+            rows = jnp.atleast_1d(self.call(self.constraint, system, q, q, h))
+            self.refuse_shape("constraint", rows, len(xi) - system.rank)
         return Scheme.start(self, system, q, xi, h)
 
-    def _refuse_shape(self, part: str, rows: Array, length: int) -> None:
+    def refuse_shape(self, part: str, rows: Array, length: int) -> None:
+        """Refuse what has not so many rows."""
         if rows.shape != (length,):
             raise InputError(f"{part} gives an array of shape {rows.shape}; it has {length} rows here.")
 
     # --- the four functions ---
 
-    def _call(self, part: Callable, *arguments: PyTree) -> Array:
+    def call(self, part: Callable, *arguments: PyTree) -> Array:
+        """What a part gives, with `params` as its last argument where there are any."""
         return part(*arguments) if self.params is None else part(*arguments, self.params)
 
     def at(self, q0: Array, q1: Array) -> Array:
         """q_bar."""
         if self.own_point is None:
             return (1 - self.point) * q0 + self.point * q1
-        return self._call(self.own_point, q0, q1)
+        return self.call(self.own_point, q0, q1)
 
     def action(self, system: System, q0: Array, q1: Array, xi: Array, h: Array) -> Array:
         """l^d, or L^d, of an interval."""
         if self.two_point is not None:
-            return self._call(self.two_point, system, q0, q1, h)
-        return self._density(system, self.at(q0, q1), xi, h)
+            return self.call(self.two_point, system, q0, q1, h)
+        return self.density(system, self.at(q0, q1), xi, h)
 
-    def _density(self, system: System, q: Array, xi: Array, h: Array) -> Array:
+    def density(self, system: System, q: Array, xi: Array, h: Array) -> Array:
+        """l^d."""
         if self.lagrangian is None:
             return h * system.lagrangian(q, xi)
-        return self._call(self.lagrangian, system, q, xi, h)
+        return self.call(self.lagrangian, system, q, xi, h)
 
     def reconstruction_gap(self, system: System, q0: Array, q1: Array, xi: Array, h: Array) -> Array:
         """rho: by how much the nodes and xi miss the reconstruction."""
         if self.reconstruction is None:
             return q1 - q0 - h * (system.frame(self.at(q0, q1)) @ xi)
-        return self._call(self.reconstruction, system, q0, q1, xi, h)
+        return self.call(self.reconstruction, system, q0, q1, xi, h)
 
     def vary(self, system: System, q0: Array, q1: Array, xi: Array, h: Array, eta0: Array, eta1: Array) -> Array:
         """<dl^d, (delta q_bar, delta xi)> + h <f, eta_bar>, linear in eta0 and eta1, which have n components."""
         if self.variation == "derived":
             return self._varied_at_nodes(system, q0, q1, xi, h, eta0, eta1)
         q = self.at(q0, q1)
-        slope, momentum = jax.grad(partial(self._density, system), (0, 1))(q, xi, h)
+        slope, momentum = jax.grad(partial(self.density, system), (0, 1))(q, xi, h)
         if callable(self.variation):
-            mean, change = self._call(self.variation, system, q, xi, eta0, eta1, h)
+            mean, change = self.call(self.variation, system, q, xi, eta0, eta1, h)
             gain = momentum @ change
         else:
             mean = (1 - self.point) * eta0 + self.point * eta1  # (5.4)
@@ -176,12 +178,12 @@ class Principle(Scheme):
         q, moved = jax.jvp(self.at, nodes, moves)
         if self.two_point is not None:
             velocity = left_inverse(system.frame(q), (q1 - q0) / h)
-            _, gain = jax.jvp(lambda a, b: self._call(self.two_point, system, a, b, h), nodes, moves)  # type: ignore[arg-type]
+            _, gain = jax.jvp(lambda a, b: self.call(self.two_point, system, a, b, h), nodes, moves)  # type: ignore[arg-type]
         else:
             velocity = xi
             _, off = jax.jvp(lambda a, b: self.reconstruction_gap(system, a, b, xi, h), nodes, moves)
             by_xi = jax.jacfwd(lambda xi: self.reconstruction_gap(system, q0, q1, xi, h))(xi)
-            slope, momentum = jax.grad(partial(self._density, system), (0, 1))(q, xi, h)
+            slope, momentum = jax.grad(partial(self.density, system), (0, 1))(q, xi, h)
             gain = slope @ moved - momentum @ left_inverse(by_xi, off)
         return gain + h * (system.force(q, velocity) @ left_inverse(system.frame(q), moved))
 
@@ -216,7 +218,7 @@ class Principle(Scheme):
         start, _ = self._on_d(system, state.q, q1, xi, h)
         rows = [-start - state.p, self.reconstruction_gap(system, state.q, q1, xi, h)]
         if self.constraint is not None:
-            rows.append(jnp.atleast_1d(self._call(self.constraint, system, state.q, q1, h)))
+            rows.append(jnp.atleast_1d(self.call(self.constraint, system, state.q, q1, h)))
         return jnp.concatenate(rows)
 
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:

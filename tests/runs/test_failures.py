@@ -13,6 +13,7 @@ from problems import PENDULUM, SLEIGH
 
 import discrete_hamel as dh
 from discrete_hamel._support.inputs import explained
+from discrete_hamel.compiler.reading.parts_of_schemes import check_scheme_at
 
 SLED = SLEIGH.system
 
@@ -293,12 +294,12 @@ def test_misuse_is_refused_with_the_way_out(mistake, words):
 
 
 def test_a_sentence_of_the_library_passes_whichever_room_it_comes_from():
-    """What is raised on purpose, in the schemes here, is not said again as an error of the user's function."""
+    """What is raised on purpose, in the compiler's room here, is not said again as an error of the user's function."""
     with (
-        pytest.raises(dh.InputError, match=r"^tau is 2; the tau-point lies"),
+        pytest.raises(dh.InputError, match=r"^tau is 2; that point lies"),
         explained("what a function of the user's"),
     ):
-        dh.DiscreteHamel(tau=2.0).check(SLED, jnp.array(SLEIGH.q))
+        check_scheme_at(SLED, dh.DiscreteHamel(tau=2.0), jnp.array(SLEIGH.q))
 
 
 def test_a_refusal_is_told_from_a_fault_by_its_class_not_by_its_words():

@@ -1,5 +1,7 @@
 """The discrete principle: the library's schemes are instances of it, and one's own parts make schemes of their own."""
 
+import time
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +10,7 @@ from cases import ANGLES, BLADE, BODY, DISK, PENDULUM, SLEIGH, SUSLOV, Case, has
 from wrong_principles import of_left_node, of_the_wrong_sign, without_bracket
 
 import discrete_hamel as dh
+from discrete_hamel.compiler.reading.parts_of_schemes import check_scheme_at
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.hamel import full
 
@@ -61,7 +64,7 @@ def written_out(system, q, xi, eta0, eta1, h):
 
 
 def run(case, scheme, h=0.02, steps=30, **options):
-    return dh.simulate(case.system, list(case.q), list(case.xi), h=h, steps=steps, scheme=scheme, **options)
+    return dh.simulate(case.system, case.q, list(case.xi), h=h, steps=steps, scheme=scheme, **options)
 
 
 def apart(one, other):
@@ -156,6 +159,11 @@ def by_exponential(system, q0, q1, xi, h):
     return q1 - (q0.reshape(3, 3) @ jax.scipy.linalg.expm(h * turned(xi))).ravel()
 
 
+def by_both_ends(system, q0, q1, xi, h):
+    return q1 - q0 - h * (system.frame(q0) + system.frame(q1)) @ xi / 2
+
+
+MEAN_FRAME = dh.Principle(reconstruction=by_both_ends)
 EXPONENTIAL = dh.Principle(reconstruction=by_exponential)
 
 
@@ -194,7 +202,6 @@ MUTANTS = {
     "bracket's sign": dh.Principle(variation=of_the_wrong_sign),
     "eta at the end": dh.Principle(variation=at_the_wrong_end),
     "reconstruction at the left node": dh.Principle(reconstruction=of_left_node),
-    "half the action": dh.Principle(lagrangian=lambda system, q, xi, h: 0.5 * h * system.lagrangian(q, xi)),
 }
 
 
@@ -202,6 +209,107 @@ MUTANTS = {
 def test_a_wrong_part_is_no_scheme_of_second_order(name):
     with pytest.raises(AssertionError):
         has_slope(MUTANTS[name], SLEIGH, 2)
+
+
+# --- parts that do not tend to what the principle asks, as h goes to 0 ---
+
+AFFINE, SQUARE = 1e-6 * jnp.ones(3), 1e-3
+WRONG_LIMITS = {
+    "half the action": (
+        dh.Principle(lagrangian=lambda system, q, xi, h: h / 2 * system.lagrangian(q, xi)),
+        "to the system's l",
+    ),
+    "an action without h": (dh.Principle(lagrangian=lambda system, q, xi, h: system.lagrangian(q, xi)), "l\\(q, xi\\)"),
+    "L^d without h": (
+        dh.Principle(two_point=lambda system, q0, q1, h: on_chord(system, q0, q1, h, (0.5, 0.5)) / h),
+        "slopes of two_point .* tend to .* the momentum",
+    ),
+    "twice the rate": (
+        dh.Principle(reconstruction=lambda system, q0, q1, xi, h: q1 - q0 - 2 * h * system.frame(q0) @ xi),
+        "leaves q at a rate that tends to",
+    ),
+    "a rate without h": (
+        dh.Principle(reconstruction=lambda system, q0, q1, xi, h: q1 - q0 - system.frame(q0) @ xi),
+        "leaves q at a rate",
+    ),
+    "another blade": (dh.Principle(constraint=lambda system, q0, q1, h: (q1 - q0)[2]), "allows rates"),
+    "a point that is a node at q = 0 only": (dh.Principle(point=lambda q0, q1: 0.55 * (q0 + q1)), "point.* tends to q"),
+    "a variation with a constant": (
+        dh.Principle(variation=lambda *a: (written_out(*a)[0], written_out(*a)[1] + AFFINE)),
+        "variation is linear in eta0 and eta1",
+    ),
+    "a variation with a square": (
+        dh.Principle(variation=lambda *a: (written_out(*a)[0], written_out(*a)[1] + SQUARE * (a[4] - a[3]) ** 2)),
+        "variation is linear in eta0 and eta1",
+    ),
+    "twice the variation": (
+        dh.Principle(variation=lambda *a: (a[3] + a[4], written_out(*a)[1])),
+        "eta_bar of variation",
+    ),
+    "half the rate of variation": (
+        dh.Principle(variation=lambda *a: (written_out(*a)[0], written_out(*a)[1] / 2)),
+        "h delta xi of variation tends to eta1 - eta0",
+    ),
+    "twice the rate at several points": (
+        dh.Galerkin(2, variation=lambda system, q, xi, eta, rate: 2 * rate + dh.bracket(system, q, xi, eta)),
+        "delta xi of variation tends to eta'",
+    ),
+    "a square at several points": (
+        dh.Galerkin(2, variation=lambda system, q, xi, eta, rate: rate + SQUARE * eta**2),
+        "variation is linear in eta and eta'",
+    ),
+}
+AT_ZERO = Case(SLEIGH.system, (0.0, 0.0, 0.0), SLEIGH.xi)  # q = 0, where more parts look right than elsewhere
+
+
+@pytest.mark.parametrize("name", WRONG_LIMITS)
+def test_a_part_with_a_wrong_limit_is_refused(name):
+    scheme, sentence = WRONG_LIMITS[name]
+    with pytest.raises(ValueError, match=f"asks that .*{sentence}.* as h goes to 0; near q = .* off by"):
+        run(AT_ZERO, scheme)
+
+
+def test_the_same_everywhere_that_asks_for_a_start():
+    scheme = WRONG_LIMITS["twice the rate"][0]
+    with pytest.raises(ValueError, match="leaves q at a rate"):
+        dh.ensemble(SLEIGH.system, [SLEIGH.q] * 2, [SLEIGH.xi] * 2, h=0.02, steps=3, scheme=scheme)
+    with pytest.raises(ValueError, match="leaves q at a rate"):
+        dh.section(SLEIGH.system, SLEIGH.q, SLEIGH.xi, lambda q, xi: xi[0], h=0.02, count=2, scheme=scheme)
+    with pytest.raises(ValueError, match="leaves q at a rate"):
+        run(AT_ZERO, dh.schemes.varying_step.TimeTransformed(scheme, lambda q, xi: 0.01 + 0 * q[0]), h=1.0)
+
+
+@pytest.mark.parametrize("name", ["an action without h", "twice the rate", "a variation with a square"])
+def test_a_run_under_jit_is_marked(name):
+    def report(scheme):
+        return jax.jit(lambda q: run(Case(SLEIGH.system, q, SLEIGH.xi), scheme, steps=3).report)(jnp.zeros(3))
+
+    traced = report(WRONG_LIMITS[name][0])
+    assert traced.refusals() == ("a part of the principle does not tend to what is asked of it as h goes to 0",)
+    assert not report(MEAN_FRAME).refusals()
+
+
+@pytest.mark.parametrize(
+    "of", [dh.DiscreteHamel, lambda tau: dh.Principle(point=tau), lambda tau: dh.CortesMartinez(tau, 0.5)]
+)
+def test_a_place_outside_the_step_is_marked_where_it_is_traced(of):
+    report = jax.jit(lambda tau: run(SLEIGH, of(tau), steps=3).report)
+    assert [report(tau).refusals() for tau in (0.0, 0.3, 1.0)] == [()] * 3
+    for tau in (-0.1, 1.5, jnp.nan):
+        assert "a place of the scheme, its tau, lies outside the step: it is from 0 to 1" in report(tau).refusals()
+        assert "refused: " in repr(report(tau))
+    with pytest.raises(ValueError, match=r"is 1.5; that point lies between the nodes"):
+        run(SLEIGH, of(1.5))
+
+
+def test_the_question_costs_little_where_it_was_asked_before():
+    run(SLEIGH, MEAN_FRAME)
+    q, taken = np.array(SLEIGH.q), []
+    for _ in range(20):
+        begun = time.perf_counter()
+        check_scheme_at(SLEIGH.system, MEAN_FRAME, q)
+        taken.append(time.perf_counter() - begun)
+    assert min(taken) < 1e-3
 
 
 # --- as a scheme like any other ---

@@ -100,7 +100,7 @@ def test_a_part_of_ones_own_that_has_changed_is_noticed(tmp_path):
 
     def flattened(system, q, xi, eta0, eta1, h, tau):
         mean, change = weighed(system, q, xi, eta0, eta1, h, tau)
-        return mean, 0.9 * change
+        return mean, change - 0.1 * dh.bracket(system, q, xi, mean)
 
     flattened.__name__, flattened.__qualname__ = "weighed", "weighed"
     store, edited = tmp_path / "run.zarr", SCHEMES["point and variation"].replace(variation=flattened)

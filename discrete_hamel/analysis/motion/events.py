@@ -12,6 +12,7 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.motion import partial_steps
 from discrete_hamel.analysis.motion.node_states import Nodes, go_on, nodes_of, remembers
 from discrete_hamel.analysis.motion.partial_steps import Ends, Function
+from discrete_hamel.compiler.reading.parts_of_schemes import check_scheme_at
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import CHUNK
@@ -94,7 +95,7 @@ def section(
     if callable(h):
         scheme, h = TimeTransformed(scheme, h), 1.0
     scheme = checks.canonical(scheme).fitted(system)
-    scheme.check(system, q)
+    check_scheme_at(system, scheme, q)
     h = checks.step_size(h)
     state = scheme.start(system, q, xi, h)
     parts: list[Crossings] = []

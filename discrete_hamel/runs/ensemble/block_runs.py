@@ -18,6 +18,7 @@ from discrete_hamel._support.errors import InputError, InputTypeError, RunInterr
 from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.native.host import warn_of_single_precision
 from discrete_hamel.compiler.paths import lanes_for
+from discrete_hamel.compiler.reading.parts_of_schemes import check_scheme_at
 from discrete_hamel.compiler.step.stepper import in_steps
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
@@ -127,7 +128,7 @@ class EnsembleRun:
         self.axes = members.axes
         sample, q, xi = members.lead
         kept = kept_shapes(reduction, sample, q, xi)
-        scheme.check(sample, jnp.asarray(q))
+        check_scheme_at(sample, scheme, jnp.asarray(q))
         state = plain.first_states((None,) * len(self.axes), sample, scheme, h, q[None], xi[None])
         state = jax.tree.map(lambda leaf: leaf[0], state)
         capacity = min(CAPACITY, self.nodes) if self.nodes == 1 else CAPACITY
