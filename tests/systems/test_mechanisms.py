@@ -1,6 +1,7 @@
 """Mechanisms against systems written by hand, and against the definitions that they are to satisfy."""
 
 import dataclasses
+import re
 
 import jax
 import jax.numpy as jnp
@@ -239,6 +240,11 @@ def test_a_film_has_a_shape_of_each_body():
         ((m.Body("a", mass=1.0, inertia=(1.0, 1.0)),), "inertia of 'a' must be three moments or a 3 x 3 matrix"),
         ((m.Body("a", mass=-1.0),), "mass of 'a' must not be negative"),
         ((m.Body("a", inertia=np.diag([1.0, -1.0, 1.0])),), "inertia of 'a' must not be negative"),
+        ((m.Body("a", mass="1 kg"),), "mass of 'a' must be real numbers, as one list or array; got '1 kg'"),
+        ((m.Body("a", m.Hinge((0.0, 0.0, 0.0)), mass=1.0),), "a vector that is not zero; got (0.0, 0.0, 0.0)"),
+        ((m.Body("a", m.Hinge("y", torque=lambda angle, rate, t: t)),), "the torque of 'a', which is asked for (coord"),
+        ((m.Body("a", m.Hinge("y", torque=lambda angle, rate: np.ones(2))),), "the torque of 'a' must return one numb"),
+        ((m.Body("a", mass=1.0), m.Pin("a", (1, 0, 0))), "A Pin is made of on, to, at, there, bodies by their names"),
         ((m.Body("a", m.Hinge("w")),), "an axis is 'x', 'y', 'z' or a vector; got 'w'"),
         ((m.Body("a", shape=m.Box((1, 1, 1))),), "a Box needs its mass or its density"),
         ((m.Body("a", shape=m.Hoop(1.0, density=2.0)),), "a Hoop has no volume; give its mass"),
@@ -247,5 +253,17 @@ def test_a_film_has_a_shape_of_each_body():
     ],
 )
 def test_refusals_say_what_is_wrong(parts, sentence):
-    with pytest.raises((ValueError, TypeError), match=sentence.replace("(", r"\(")):
+    with pytest.raises((ValueError, TypeError), match=re.escape(sentence)):
         m.mechanism(*parts)
+
+
+@pytest.mark.parametrize("gravity", [(0.0, 0.0), "down", [[9.81]]])
+def test_gravity_is_a_number_or_a_vector(gravity):
+    with pytest.raises(ValueError, match="gravity must be"):
+        m.mechanism(m.Body("a", m.Hinge("y"), mass=1.0), gravity=gravity)
+
+
+def test_a_mechanism_shows_itself_in_a_line():
+    chain = m.mechanism(*(m.Body(f"b{i}", m.Hinge("y"), on=f"b{i - 1}" if i else "", mass=1.0) for i in range(10)))
+    names = ", ".join(f"b{i}" for i in range(8)) + " and 2 more"
+    assert repr(chain) == f"<Mechanism of 10 bodies: {names}; coordinates: {names}>"

@@ -238,3 +238,36 @@ def test_refusals_of_what_rolls(parts, sentence):
     bodies = m.Body("a", m.Planar(), mass=1.0), m.Body("b", m.Slide("x"), on="a", at=(0, 0, 1.0), mass=1.0)
     with pytest.raises(ValueError, match=sentence):
         m.mechanism(*bodies, *parts)
+
+
+def _sled(mass, ahead):
+    shape = m.Box((0.5, 0.3, 0.1), mass=mass)
+    return m.Body("sled", m.Planar(), shape=shape, centre=(ahead, 0, 0)), m.Blade("sled")
+
+
+def test_masses_and_sizes_may_be_traced_where_the_choice_of_constraints_is_given():
+    sled = m.mechanism(*_sled(8.0, 0.1))
+    q, v = m.initial(sled, rates={"sled turning": 1.0, "sled forward": 2.0})
+    sled = sled.at(q)
+    xi = dh.simulate(sled, q, v=v, h=0.05, steps=1).xi[0]
+
+    def end(mass, ahead):
+        return dh.simulate(m.mechanism(*_sled(mass, ahead), like=sled), q, xi=xi, h=0.05, steps=20).q[-1, 1]
+
+    found = jax.grad(end, argnums=1)(8.0, 0.1)
+    np.testing.assert_allclose(found, (end(8.0, 0.1 + 1e-5) - end(8.0, 0.1 - 1e-5)) / 2e-5, rtol=1e-6)
+    together = jax.jit(jax.vmap(lambda ahead: end(8.0, ahead)))(jnp.array([0.1, 0.2]))
+    np.testing.assert_allclose(together, [end(8.0, 0.1), end(8.0, 0.2)], rtol=1e-12)
+    assert abs(together[0] - together[1]) > 1e-3
+    with pytest.raises(ValueError, match="found at numbers, and JAX traces some"):
+        jax.jit(lambda mass: m.mechanism(*_sled(mass, 0.1)).params.tree.mass)(8.0)
+    with pytest.raises(ValueError, match="its contacts are others"):
+        m.mechanism(*_sled(8.0, 0.1), m.Blade("sled"), like=sled)
+    with pytest.raises(ValueError, match="must be a mechanism of the same parts"):
+        m.mechanism(*_sled(8.0, 0.1), like=3)
+
+
+def test_what_rolls_shows_itself_in_a_line():
+    sled = m.mechanism(*_sled(8.0, 0.1))
+    coordinates = "sled heading, sled x, sled y"
+    assert repr(sled) == f"<RollingMechanism of 1 body: sled; coordinates: {coordinates}; held: sled across>"

@@ -1,6 +1,7 @@
 """From parts, in a roboticist's words, to a System."""
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Scalar
 from discrete_hamel._support.errors import InputError, InputTypeError
+from discrete_hamel._support.inputs import array_of, explained, floats, short
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.systems.mechanisms.contacts import Contact
 from discrete_hamel.systems.mechanisms.joints import Fixed, Hinge, Joint, Universal
@@ -37,11 +39,15 @@ class Body(Pytree):
     shape: Solid | None = None  # a solid about it, for mass, inertia and films
 
 
-def mechanism(*parts: Body | Contact, gravity: ArrayLike = 9.81) -> Mechanism | RollingMechanism:
+def mechanism(
+    *parts: Body | Contact, gravity: ArrayLike = 9.81, like: RollingMechanism | None = None
+) -> Mechanism | RollingMechanism:
     """Returns the System of these parts: bodies, and wheels, balls, blades and pins that hold them.
 
     `gravity` points down the z axis, or is a vector. Bodies joined in a tree give a `Mechanism`, anything that rolls or
-    closes a loop a `RollingMechanism`. `initial` finds where it can start.
+    closes a loop a `RollingMechanism`. `initial` finds where it can start. Which constraints follow from others is
+    found at numbers: where JAX traces masses or sizes of what rolls, `like` is a mechanism of the same parts with
+    numbers, made outside, whose choice is taken; so is that of its frame, where it has one: like=mechanism(...).at(q).
 
     >>> import discrete_hamel as dh
     >>> m = dh.mechanisms
@@ -62,8 +68,11 @@ def mechanism(*parts: Body | Contact, gravity: ArrayLike = 9.81) -> Mechanism | 
     for contact in contacts:
         for name in contact.bodies():
             if name not in tree.names:
-                raise InputError(f"a {type(contact).__name__} is on {name!r}, but there is no such body.")
-    return hold(tree, contacts) if contacts else tree
+                kind = type(contact).__name__
+                fields = ", ".join(field.name for field in dataclasses.fields(contact))
+                takes = "" if isinstance(name, str) else f" A {kind} is made of {fields}, bodies by their names."
+                raise InputError(f"a {kind} is on {short(name)}, but there is no such body.{takes}")
+    return hold(tree, contacts, like) if contacts else tree
 
 
 def _simple(body: Body) -> list[Body]:
@@ -93,6 +102,8 @@ def tree_of(bodies: list[Body], gravity: ArrayLike) -> Mechanism:
     loads = {"torque": [0.0 if callable(torque) else torque for torque in torques]}
     for name in ("stiffness", "unloaded", "damping", "rotor"):
         loads[name] = [getattr(body.joint, name, 0.0) for body in bodies]
+    for i, law in laws:
+        _refuse_law(bodies[i].name, law)
     loaded = {i for load in loads.values() for i in _nonzero(load)} | {i for i, _ in laws}
     return Mechanism(
         names=names,
@@ -111,7 +122,7 @@ def tree_of(bodies: list[Body], gravity: ArrayLike) -> Mechanism:
         mount=_array([body.at for body in bodies]),
         turn=_array([_turn(body) for body in bodies]),
         axis=_array([_unit(axis) for axis in axes]),
-        gravity=jnp.stack([0.0, 0.0, -gravity]) if np.ndim(gravity) == 0 else _array(gravity),  # type: ignore[operator]
+        gravity=_gravity(gravity),
         shapes_of=tuple(body.shape for body in bodies),
         **{name: _array(values) for name, values in loads.items()},
     )
@@ -134,7 +145,7 @@ def _refuse_numbers(body: Body) -> None:
     for name, value in given.items():
         if value is None or any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
             continue
-        array = np.asarray(value, float)
+        array = floats(f"{name} of {body.name!r}", value)
         if name in ("at", "centre") and array.shape != (3,):
             raise InputError(f"{name} of {body.name!r} must be three numbers, x, y, z in m; got {value!r}.")
         if name == "inertia" and array.shape not in ((3,), (3, 3)):
@@ -142,6 +153,24 @@ def _refuse_numbers(body: Body) -> None:
         sizes = np.linalg.eigvalsh(array) if array.ndim == 2 else array
         if name in ("inertia", "mass") and not np.all(sizes >= -1e-12 * np.max(np.abs(sizes))):
             raise InputError(f"{name} of {body.name!r} must not be negative; it is {value!r}.")
+
+
+def _refuse_law(name: str, law: Callable) -> None:
+    with explained(f"the torque of {name!r}, which is asked for (coordinate, rate) of its joint,"):
+        given = jax.eval_shape(law, *2 * [jax.ShapeDtypeStruct((), float)])
+    if getattr(given, "shape", None) not in ((), (1,)):
+        raise InputError(f"the torque of {name!r} must return one number; it returned {short(given)}.")
+
+
+def _gravity(given: ArrayLike) -> Array:
+    """As a vector."""
+    if np.ndim(given) == 0:
+        down = array_of("gravity", given, axes=0)
+        return jnp.stack([0.0, 0.0, -down])
+    vector = array_of("gravity", given)
+    if vector.shape != (3,):
+        raise InputError(f"gravity must be one number, down, or three, x, y, z in m/s^2; got {short(given)}.")
+    return jnp.asarray(vector)
 
 
 def _mass(body: Body) -> tuple[Scalar, Array]:
@@ -174,8 +203,10 @@ def _unit(axis: ArrayLike) -> ArrayLike:
         if axis not in AXES:
             raise InputError(f"an axis is 'x', 'y', 'z' or a vector; got {axis!r}.")
         return np.array(AXES[axis])
-    axis = _array(axis)
-    return axis / jnp.sqrt(axis @ axis)
+    vector = array_of("an axis", axis)
+    if vector.shape != (3,) or not isinstance(vector, jax.core.Tracer) and not np.any(vector):
+        raise InputError(f"an axis is 'x', 'y', 'z' or a vector that is not zero; got {short(axis)}.")
+    return vector / jnp.sqrt(vector @ vector)
 
 
 def _array(values: object) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.errors import InputError
+from discrete_hamel._support.inputs import short
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.mechanics.adapted_frames import Graph
 from discrete_hamel.mechanics.constructors import FromConstraints
@@ -16,7 +17,7 @@ from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems.mechanisms.contacts import Contact
 from discrete_hamel.systems.mechanisms.placing import ONCE, together
 from discrete_hamel.systems.mechanisms.rotations import Motion
-from discrete_hamel.systems.mechanisms.tree import Mechanism
+from discrete_hamel.systems.mechanisms.tree import Mechanism, listed
 
 DEPENDENT = 1e-8  # share of a row below which others say the same
 SAMPLES = 4  # places at which that is looked at
@@ -110,6 +111,10 @@ class RollingMechanism(FromConstraints):
     Where a free body stands on the ground, its height is no coordinate. Further contacts, and loops, are positions that
     `HolonomicHamel` holds: `gaps(q)` is zero at every node to round-off, and slips are at the middle.
     """
+
+    def __repr__(self) -> str:
+        held = self.params.labels()
+        return f"{self.tree.said('RollingMechanism')}; held: {listed([held[i] for i in self.params.kept])}>"
 
     @property
     def tree(self) -> Mechanism:
@@ -210,11 +215,43 @@ def force(q: Array, v: Array, held: Held) -> Array:
     return held.force(q, v)
 
 
-def hold(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
-    """The system of a tree and what holds it, by the slips that are independent where things touch."""
+def hold(tree: Mechanism, contacts: tuple[Contact, ...], like: RollingMechanism | None = None) -> RollingMechanism:
+    """The system of a tree and what holds it, by the slips that are independent, or those of `like`."""
     contacts = tuple(sorted(contacts, key=lambda contact: not contact.bears))
     height = _free_height(tree) if any(contact.bears for contact in contacts[:1]) else None
     bare = Held(tree, contacts, height=height)
+    of_force = force if tree.loaded else None
+    if like is None:
+        return RollingMechanism(L_of=lagrangian, A_of=one_forms, force_of=of_force, params=_chosen(bare))
+    chosen = _chosen_as(bare, like)
+    return like.replace(force_of=of_force, params=chosen)  # with its frame, where it was made: `at(q)`
+
+
+def _chosen_as(bare: Held, like: object) -> Held:
+    """With the choice of a mechanism of the same parts."""
+    theirs = getattr(like, "params", None)
+    if not isinstance(theirs, Held):
+        raise InputError(f"`like` must be a mechanism of the same parts, which rolls; got {short(like)}.")
+    for what, mine, other in (
+        ("bodies", bare.tree.names, theirs.tree.names),
+        ("joints", bare.tree.joints, theirs.tree.joints),
+        ("contacts", [type(one) for one in bare.contacts], [type(one) for one in theirs.contacts]),
+        ("contacts' bodies", [one.bodies() for one in bare.contacts], [one.bodies() for one in theirs.contacts]),
+    ):
+        if mine != other:
+            raise InputError(f"`like` must be a mechanism of the same parts; its {what} are others.")
+    return bare.replace(kept=theirs.kept, gaps_kept=theirs.gaps_kept)
+
+
+def _chosen(bare: Held) -> Held:
+    """With the slips that are independent, as seen at some places where things touch."""
+    tree, contacts = bare.tree, bare.contacts
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(bare)):
+        raise InputError(
+            "which constraints of a mechanism follow from others is found at numbers, and JAX traces some of its: make "
+            "it once of the same parts with numbers, outside, and give it: mechanism(..., like=it)."
+        )
+    height = bare.height
     at_rest = np.delete(tree.rest(), [] if height is None else [height])
     samples = [
         together(bare, at_rest + (0.2 * np.random.default_rng(k).normal(size=len(at_rest)))) for k in range(SAMPLES)
@@ -231,8 +268,7 @@ def hold(tree: Mechanism, contacts: tuple[Contact, ...]) -> RollingMechanism:
             f"the mechanism cannot move: {len(kept)} constraints that are independent hold its {len(at_rest)} "
             f"coordinates: {', '.join(bare.labels()[i] for i in kept)}."
         )
-    bare = bare.replace(kept=kept, gaps_kept=gaps_kept)
-    return RollingMechanism(L_of=lagrangian, A_of=one_forms, force_of=force if tree.loaded else None, params=bare)
+    return bare.replace(kept=kept, gaps_kept=gaps_kept)
 
 
 def _free_height(tree: Mechanism) -> int | None:

@@ -1,7 +1,7 @@
 """Bodies on bodies: the kinematics of a tree link by link, and the System that it is."""
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -18,11 +18,17 @@ from discrete_hamel.systems.mechanisms.joints import Joint
 from discrete_hamel.systems.mechanisms.rotations import AXES, Links, Motion, apply
 
 SHALLOW = 8  # levels of a tree that go one after another
+SHOWN = 8  # names in a line
 
 
 def each(number: float) -> Any:
     """A field with a row a body, or one number for all."""
     return dataclasses.field(default=number)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a line shows them: a few, and how many more there are."""
+    return ", ".join(names[:SHOWN]) + f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
 
 
 class Group(NamedTuple):
@@ -73,6 +79,14 @@ class Mechanism(System):
     torque: Array = each(0.0)  # N m or N, of motors, (bodies)
     gravity: ArrayLike = (0.0, 0.0, -9.81)  # m/s^2
     shapes_of: tuple = ()  # what films draw, a solid or None a body
+
+    def __repr__(self) -> str:
+        return f"{self.said('Mechanism')}>"
+
+    def said(self, kind: str) -> str:
+        """What it consists of, in a line."""
+        count = f"{len(self.names)} bod{'y' if len(self.names) == 1 else 'ies'}"
+        return f"<{kind} of {count}: {listed(self.names)}; coordinates: {listed(self.coordinates)}"
 
     # What the joints say.
 
