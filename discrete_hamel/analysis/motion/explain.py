@@ -54,7 +54,7 @@ def explain(
     >>> import discrete_hamel as dh
     >>> found = dh.explain(dh.systems.ChaplyginSleigh(), q=[0.1, 0, 0], xi=[1.5, -0.3])
     >>> found.path, [one.name for one in found.passes][:4]
-    ('compiled', ['read', 'drop idle angles', 'regroup', 'eliminate'])
+    ('compiled', ['read', 'find node velocity', 'drop idle angles', 'regroup'])
     """
     scheme = default_scheme(system) if scheme is None else scheme
     scheme, h = checks.canonical(scheme.fitted(system)), checks.step_size(h)

@@ -222,12 +222,12 @@ def hold(tree: Mechanism, contacts: tuple[Contact, ...], like: RollingMechanism 
     bare = Held(tree, contacts, height=height)
     of_force = force if tree.loaded else None
     if like is None:
-        return RollingMechanism(L_of=lagrangian, A_of=one_forms, force_of=of_force, params=_chosen(bare))
-    chosen = _chosen_as(bare, like)
-    return like.replace(force_of=of_force, params=chosen)  # with its frame, where it was made: `at(q)`
+        return RollingMechanism(L_of=lagrangian, A_of=one_forms, force_of=of_force, params=_choose(bare))
+    params = _choice_of(bare, like)
+    return like.replace(force_of=of_force, params=params)  # with its frame, where it was made: `at(q)`
 
 
-def _chosen_as(bare: Held, like: object) -> Held:
+def _choice_of(bare: Held, like: object) -> Held:
     """With the choice of a mechanism of the same parts."""
     theirs = getattr(like, "params", None)
     if not isinstance(theirs, Held):
@@ -243,7 +243,7 @@ def _chosen_as(bare: Held, like: object) -> Held:
     return bare.replace(kept=theirs.kept, gaps_kept=theirs.gaps_kept)
 
 
-def _chosen(bare: Held) -> Held:
+def _choose(bare: Held) -> Held:
     """With the slips that are independent, as seen at some places where things touch."""
     tree, contacts = bare.tree, bare.contacts
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(bare)):
