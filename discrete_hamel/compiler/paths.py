@@ -97,7 +97,7 @@ class Pace:
         if self.most == ALL or math.isnan(spent):
             return
         self.most = ALL if spent >= TELLING else 2 * self.most
-        if self.most == ALL and spent / made * self.total > SLOW:
+        if self.most == ALL and made and spent / made * self.total > SLOW:
             self.warn()
 
     def warn(self) -> None:

@@ -65,6 +65,16 @@ def test_the_time_is_that_of_the_steps_without_what_xla_takes_to_compile(seconds
     assert not said or said[0] <= max(2, 2 + 4 * paths.TELLING / seconds)
 
 
+def test_a_piece_without_a_step_tells_nothing(monkeypatch):
+    """A run ends at the step that failed: on a busy machine that piece took long, and divided by no steps."""
+    monkeypatch.setattr(paths, "TELLING", 0.0)
+    pace = paths.Pace(STRING, dh.DiscreteHamel(), "a reason", 30)
+    for steps in (1, 8, 8):
+        pace.most = 1
+        pace.at(steps)
+    assert pace.most == paths.ALL
+
+
 @pytest.mark.parametrize("system", [dh.fields.Beam(points=8), dh.fields.SphereField(points=8)], ids=repr)
 def test_beams_and_wave_maps_are_compiled_and_the_same_by_either_scheme(system):
     run = {name: value for name, value in system.sample().items() if name in ("q", "xi", "h")} | {"steps": 20}

@@ -114,7 +114,7 @@ class RollingMechanism(FromConstraints):
 
     def __repr__(self) -> str:
         held = self.params.labels()
-        return f"{self.tree.said('RollingMechanism')}; held: {listed([held[i] for i in self.params.kept])}>"
+        return f"{self.tree.in_a_line('RollingMechanism')}; held: {listed([held[i] for i in self.params.kept])}>"
 
     @property
     def tree(self) -> Mechanism:

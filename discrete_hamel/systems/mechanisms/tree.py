@@ -81,9 +81,9 @@ class Mechanism(System):
     shapes_of: tuple = ()  # what films draw, a solid or None a body
 
     def __repr__(self) -> str:
-        return f"{self.said('Mechanism')}>"
+        return f"{self.in_a_line('Mechanism')}>"
 
-    def said(self, kind: str) -> str:
+    def in_a_line(self, kind: str) -> str:
         """What it consists of, in a line."""
         count = f"{len(self.names)} bod{'y' if len(self.names) == 1 else 'ies'}"
         return f"<{kind} of {count}: {listed(self.names)}; coordinates: {listed(self.coordinates)}"
