@@ -17,7 +17,7 @@ from discrete_hamel.mechanics.system import Invariant
 from discrete_hamel.systems.mechanisms.contacts import Contact
 from discrete_hamel.systems.mechanisms.placing import ONCE, together
 from discrete_hamel.systems.mechanisms.rotations import Motion
-from discrete_hamel.systems.mechanisms.tree import Mechanism, listed
+from discrete_hamel.systems.mechanisms.tree import Mechanism, some_of
 
 DEPENDENT = 1e-8  # share of a row below which others say the same
 SAMPLES = 4  # places at which that is looked at
@@ -114,7 +114,7 @@ class RollingMechanism(FromConstraints):
 
     def __repr__(self) -> str:
         held = self.params.labels()
-        return f"{self.tree.in_a_line('RollingMechanism')}; held: {listed([held[i] for i in self.params.kept])}>"
+        return f"{self.tree.in_a_line('RollingMechanism')}; held: {some_of([held[i] for i in self.params.kept])}>"
 
     @property
     def tree(self) -> Mechanism:

@@ -26,7 +26,7 @@ def each(number: float) -> Any:
     return dataclasses.field(default=number)
 
 
-def listed(names: Sequence[str]) -> str:
+def some_of(names: Sequence[str]) -> str:
     """Names as a line shows them: a few, and how many more there are."""
     return ", ".join(names[:SHOWN]) + f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
 
@@ -86,7 +86,7 @@ class Mechanism(System):
     def in_a_line(self, kind: str) -> str:
         """What it consists of, in a line."""
         count = f"{len(self.names)} bod{'y' if len(self.names) == 1 else 'ies'}"
-        return f"<{kind} of {count}: {listed(self.names)}; coordinates: {listed(self.coordinates)}"
+        return f"<{kind} of {count}: {some_of(self.names)}; coordinates: {some_of(self.coordinates)}"
 
     # What the joints say.
 
