@@ -6,11 +6,9 @@ No motion is determined there. They are refused at the start of a run, and found
 from collections.abc import Callable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import FrameDegenerates, InputError, RunFailed, SingularState
 from discrete_hamel._support.inputs import combination, name_of
 from discrete_hamel.mechanics.gibbs_appell import directions, inertia, slopes, vector_field
@@ -22,10 +20,11 @@ CLOSE = 0.02  # the same of a step that failed, whose way is only estimated
 FOLD = 0.02  # margin of a chart of z that is used up
 FEW_STEPS_LEFT = 0.2  # margin at which a step that failed has probably failed for it
 POINTS = np.linspace(0.0, 1.0, 65)
+By = Callable[[Callable], Callable]  # as in `System.at`
 
 
-def refuse_singular(system: System, q: Array, z: Array, by: Callable[[Callable], Callable] = jax.jit) -> None:
-    """A sentence if psi_z, or the inertia on it, is singular at this state; `by` as in `System.at`."""
+def refuse_singular(system: System, q: Array, z: Array, by: By = jax.jit) -> None:
+    """A sentence if psi_z, or the inertia on it, is singular at this state."""
     psi_z = np.asarray(by(_rank_matrix)(system, q, z))
     if (lost := lost_direction(psi_z)) is not None:
         raise InputError(f"the initial state is singular: {_sentence(system, psi_z, lost, q, z)}")
@@ -73,19 +72,17 @@ def _sentence(system: System, psi_z: np.ndarray, lost: np.ndarray, q: Array, z: 
     )
 
 
-@jax.jit
-def _directions(system: System, q: Array, z: Array) -> Array:
-    return jax.vmap(lambda q, z: _rank_matrix(system, q, z))(q, z)
-
-
 def _rank_matrix(system: System, q: Array, z: Array) -> Array:
     """What has full rank wherever the velocities allowed have a tangent: psi_z, or the slopes of rows as columns."""
     k = slopes(system, q, z)
     return k.T if len(k) else directions(system, q, z)
 
 
+_directions = jax.vmap(_rank_matrix, in_axes=(None, 0, 0))
+
+
 def met_singular_state(
-    system: System, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int
+    system: System, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int, by: By = jax.jit
 ) -> RunFailed | None:
     """A failure if the path through the nodes (q, z) meets a singular state at a node or between two of them.
 
@@ -95,8 +92,8 @@ def met_singular_state(
     if not system.frameless or len(q) < 2:
         return None
     if getattr(system, "chart", None) is not None:
-        return left_chart(system, q, z, t, finished, save_every)
-    psi_z = np.asarray(_directions(system, q, z))
+        return left_chart(system, q, z, t, finished, save_every, by)
+    psi_z = np.asarray(by(_directions)(system, q, z))
     if not np.all(np.isfinite(psi_z)):
         return None  # a step has failed, and is told of as such
     scale = np.maximum(np.linalg.norm(psi_z[1:], axis=1), np.linalg.norm(psi_z[:-1], axis=1))
@@ -104,7 +101,7 @@ def met_singular_state(
     least = np.linalg.svd(psi_z[:-1] / scale, compute_uv=False)[:, -1]
     change = np.linalg.norm((psi_z[1:] - psi_z[:-1]) / scale, axis=(1, 2))
     for k in np.flatnonzero(least <= 2 * change):
-        if found := _encounter(system, (q[k], z[k]), (q[k + 1], z[k + 1]), scale[k], UNRESOLVED):
+        if found := _encounter(system, ((q[k], z[k]), (q[k + 1], z[k + 1])), scale[k], UNRESOLVED, by):
             where, sentence = found
             return SingularState(
                 f"in step {(finished + k) * save_every + 1} (t = {(1 - where) * t[k] + where * t[k + 1]:.6g}) the "
@@ -114,7 +111,6 @@ def met_singular_state(
     return None
 
 
-@jax.jit
 def _margins(system: System, q: Array, z: Array) -> Array:
     def margin(q: Array, z: Array) -> Array:
         return system.chart.margin(jax.jacfwd(system.constraint, 1)(q, system.velocity(q, z)))  # type: ignore[attr-defined]
@@ -123,10 +119,10 @@ def _margins(system: System, q: Array, z: Array) -> Array:
 
 
 def left_chart(
-    system: System, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int
+    system: System, q: np.ndarray, z: np.ndarray, t: np.ndarray, finished: int, save_every: int, by: By = jax.jit
 ) -> FrameDegenerates | None:
     """A failure where the coordinates z that the library chose come to a fold; singular states of C are there too."""
-    margins = np.asarray(_margins(system, q, z))
+    margins = np.asarray(by(_margins)(system, q, z))
     margins = margins * np.sign(margins[0])
     lost = np.flatnonzero(~(margins > FOLD))
     if not len(lost):
@@ -142,45 +138,41 @@ _CHART_ENDS = (
 )
 
 
-def _encounter(system: System, start: tuple, end: tuple, scale: np.ndarray, near: float) -> tuple[float, str] | None:
+def _encounter(system: System, ends: tuple, scale: np.ndarray, near: float, by: By) -> tuple[float, str] | None:
     """Where between two nodes the least singular value of psi_z, scaled, is smallest, and the sentence about the state
     there; None if that value is not below `near`.
     """
     low, high = 0.0, 1.0
     for _ in range(4):
         s = (low + (high - low) * POINTS)[:, None]
-        q, z = ((1 - s) * a[None] + s * b[None] for a, b in zip(start, end, strict=True))
-        sizes = np.linalg.svd(np.asarray(_directions(system, q, z)) / scale, compute_uv=False)[:, -1]
+        q, z = ((1 - s) * a[None] + s * b[None] for a, b in zip(*ends, strict=True))
+        sizes = np.linalg.svd(np.asarray(by(_directions)(system, q, z)) / scale, compute_uv=False)[:, -1]
         best = int(np.argmin(sizes))
         width = (high - low) / (len(POINTS) - 1)
         where = float(s[best, 0])
         low, high = max(0.0, where - width), min(1.0, where + width)
     if not sizes[best] < near:
         return None
-    at_q, at_z = ((1 - where) * a + where * b for a, b in zip(start, end, strict=True))
-    there = np.asarray(_rank_matrix(system, jnp.asarray(at_q), jnp.asarray(at_z))) / scale
+    at_q, at_z = ((1 - where) * a + where * b for a, b in zip(*ends, strict=True))
+    there = np.asarray(by(_rank_matrix)(system, at_q, at_z)) / scale
     return where, _sentence(system, there, np.linalg.svd(there)[2][-1] / scale[0], at_q, at_z)
 
 
-def singular_reason(system: System, q: ArrayLike, z: ArrayLike, h: float, where: str) -> RunFailed | None:
+def singular_reason(system: System, q: Array, z: Array, h: float, where: str) -> RunFailed | None:
     """The failure of a step that Newton's method could not solve, where a singular state or the chart is the reason."""
-    q, z = jnp.asarray(q), jnp.asarray(z)
     if getattr(system, "chart", None) is not None:
-        margin = abs(float(_margins(system, q[None], z[None])[0]))
+        margin = abs(float(jax.jit(_margins)(system, q[None], z[None])[0]))
         return None if margin > FEW_STEPS_LEFT else FrameDegenerates(_CHART_ENDS.format(where, margin))
-    qdot, zdot = (np.asarray(a) for a in _field(system, q, z))
+    qdot, zdot = (np.asarray(a) for a in jax.jit(vector_field)(system, q, z))
     if not np.all(np.isfinite(zdot)):
         return None
     # The step aimed about there; a state that is singular within twice that way is what it could not pass.
     start, end = (np.asarray(q), np.asarray(z)), (np.asarray(q) + 2 * h * qdot, np.asarray(z) + 2 * h * zdot)
-    both = np.asarray(_directions(system, *(np.stack(pair) for pair in zip(start, end, strict=True))))
+    both = np.asarray(jax.jit(_directions)(system, *(np.stack(pair) for pair in zip(start, end, strict=True))))
     scale = np.max(np.linalg.norm(both, axis=1), axis=0)[None]
     scale = np.where(scale > 0, scale, 1.0)
-    found = _encounter(system, start, end, scale, CLOSE)
+    found = _encounter(system, (start, end), scale, CLOSE, jax.jit)
     return found and SingularState(
         f"{where} goes into a singular state, or too near to one for this step: {found[1]} What was computed is in "
         ".trajectory."
     )
-
-
-_field = jax.jit(vector_field)

@@ -34,8 +34,8 @@ class Invariant:
 
 # What a subclass may have of its own without touching the motion: it describes, checks or draws.
 DESCRIPTION = frozenset(
-    ("coordinates", "velocities", "units", "invariants", "symmetries", "check", "check_start", "sample", "shapes")
-    + ("scenery", "normals", "rim", "contact_force", "singular", "holonomic", "redundant", "frame_margin")
+    ("coordinates", "velocities", "units", "invariants", "symmetries", "check", "check_start", "check_shape", "sample")
+    + ("shapes", "scenery", "normals", "rim", "contact_force", "singular", "holonomic", "redundant", "frame_margin")
 )
 
 
@@ -204,6 +204,9 @@ class System(Pytree):
     def check_start(self, q: Array) -> None:
         """Refuse a place to start from with a sentence; called after `check`, with concrete values."""
 
+    def check_shape(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> None:
+        """Refuse a shape that cannot roll about q, by its derivatives there, with a sentence; `by` as in `at`."""
+
     @property
     def brackets_by_autodiff(self) -> bool:
         """Whether `structure` is the default, so that contractions with it need not form it."""
@@ -254,6 +257,7 @@ class Wrapper(System):
     holonomic = of("system.holonomic")
     check = of("system.check")
     check_start = of("system.check_start")
+    check_shape = of("system.check_shape")
     frame_margin = of("system.frame_margin")
     shapes = of("system.shapes")  # what is drawn of it
     scenery = of("system.scenery")

@@ -20,6 +20,7 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.diagnosis import crash, failed_step, interruption, lost_frame, not_finite
 from discrete_hamel.runs.storage.record import Checkpoint, Record, Rows
 from discrete_hamel.runs.trajectory import RunReport, Trajectory, times
+from discrete_hamel.runs.validation import by_numpy
 from discrete_hamel.schemes.scheme import Scheme, State, start, step
 
 CHUNK = 4096  # nodes that a compiled call fills at most: bounds memory, and lets the host look in between
@@ -198,7 +199,7 @@ def run(
                 failure = (
                     not_finite(track, velocities, at, finished, save_every)
                     or lost_frame(system, scheme, track, at, finished, save_every)
-                    or met_singular_state(system, track, velocities, at, finished, save_every)
+                    or met_singular_state(system, track, velocities, at, finished, save_every, by_numpy)
                 )
                 last = at[-1], track[-1], velocities[-1]
             finished, plain_steps = finished + whole, plain_steps + whole * save_every * plain

@@ -52,12 +52,12 @@ def nonlinear_shapes(system: System, q: Array) -> None:
     n = len(q)
     m: Any = getattr(system, "rank", None)
     counts = isinstance(m, int | np.integer) and not isinstance(m, bool) and m >= 1
-    if not counts or m > n + (k := sum(jax.eval_shape(system.rows, q, jnp.zeros(m)).shape)):
+    if not counts or m > n + (k := sum(jax.eval_shape(system.rows, q, np.zeros(m)).shape)):
         raise InputError(f"m is {m!r}; it counts the parameters z of the velocities and must be 1 to n = {n}.")
     for letter, right, names in (("q", {n}, system.coordinates), ("z", {m, m - k}, system.velocities)):
         if len(names) not in {0} | right:
             raise InputError(f"{letter} has {max(right)} components, and {len(names)} are named: {', '.join(names)}.")
-    z, v, sizes = jnp.zeros(m), jnp.zeros(n), f"n = {n}, m = {m}"
+    z, v, sizes = np.zeros(m), np.zeros(n), f"n = {n}, m = {m}"
     refuse_shape("velocity(q, z)", (n,), sizes, system.velocity, q, z)
     refuse_shape("the Lagrangian L(q, qdot)", (), sizes, system.lagrangian, q, v)
     refuse_shape("force(q, qdot)", (n,), sizes, system.force, q, v)

@@ -44,16 +44,16 @@ def canonical(tree: Any) -> Any:
         if isinstance(value, bool | np.bool_):
             return jnp.asarray(value)
         try:
-            array = value if isinstance(value, Array) else jnp.asarray(value)
+            kind = float if isinstance(value, int | float) else None
+            array = value if isinstance(value, Array) else on_device(np.asarray(value, kind))
             np.dtype(array.dtype)  # which a key of jax.random has not
         except (TypeError, ValueError, OverflowError):
             if isinstance(tree, type):
                 raise InputTypeError(f"give an instance, {tree.__name__}(...), not the class.") from None
             where = f"the parameter {jax.tree_util.keystr(path).lstrip('.')} of {type(tree).__name__}"
             raise InputError(f"{where} must be a number, or an array of numbers; got {short(value)}.") from None
-        is_number = isinstance(value, int | float) or jnp.issubdtype(array.dtype, jnp.floating)
-        ready = not is_number or (array.dtype == jnp.result_type(float) and not array.weak_type)
-        return array if ready else jnp.asarray(array, float)
+        ready = array.dtype == jnp.result_type(float) and not array.weak_type
+        return array if ready or not jnp.issubdtype(array.dtype, jnp.floating) else jnp.asarray(array, float)
 
     return jax.tree_util.tree_map_with_path(leaf, tree)
 
@@ -145,6 +145,7 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
         return system, q, _quasivelocities(system, q, v) if xi is None else jax.jit(hamel.full)(system, q, xi)
     with explained(f"what {type(system).__name__} checks of the place where it starts"):
         system.check_start(place)
+        system.check_shape(q, by_numpy)
     with explained("the system at the initial data"):
         try:
             facts: dict = (_facts.afresh if lasting else _facts)(system, q, floats("xi", [0] * n) if xi is None else xi)

@@ -213,8 +213,8 @@ class BallOnSurface(OnSurface):
         physical.positive(self, "mass", "inertia", "radius")
         physical.not_negative(self, "gravity")
 
-    def check_start(self, q: Array) -> None:
-        roundness.rollable(self, q[9])
+    def check_shape(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> None:
+        roundness.rollable(self, np.asarray(q)[9], by)
 
     def sample(self) -> dict:
         """On top of the hoop, spinning fast enough to stay there while it rolls around."""

@@ -56,7 +56,9 @@ class ConvexBody(Rolling):
         physical.positive(self, "mass")
         physical.not_negative(self, "gravity")
         physical.inertia_tensor(self, "inertia")
-        roundness.convex(self)
+
+    def check_shape(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> None:
+        roundness.convex(self, by)
 
     def sample(self) -> dict:
         """Flat side down, spun and rocked."""

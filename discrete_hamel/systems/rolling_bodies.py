@@ -91,7 +91,9 @@ class RollingBody(Rolling):
         physical.positive(self, "mass")
         physical.not_negative(self, "gravity")
         axisymmetric_moments(self, "inertia_across", "inertia_axis")
-        roundness.convex_of_revolution(self)
+
+    def check_shape(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> None:
+        roundness.convex_of_revolution(self, by)
 
     def sample(self) -> dict:
         """A leaning body that spins and falls a little."""

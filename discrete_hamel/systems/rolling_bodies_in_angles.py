@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -98,6 +99,9 @@ class RollingBodyAngles(System):
 
     def check(self) -> None:
         self.on_rotations().check()
+
+    def check_shape(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> None:
+        self.on_rotations().check_shape(q, by)
 
     def gamma(self, q: Array) -> Array:
         """The upward vertical along Resal's axes."""

@@ -137,8 +137,8 @@ def states(
 ) -> tuple:
     """(q, xi) with xi^D free, m components, and q within `near` of the place given, on `holonomic` where there is one.
 
-    Without q the system's `sample()` says where. Places that `check_start` refuses are not drawn, nor are states
-    in which velocities that are nonlinear in z have no tangent: no motion is determined there.
+    Without q the system's `sample()` says where. What `check_start` or `check_shape` refuses is not drawn, nor
+    are states in which velocities that are nonlinear in z have no tangent: no motion is determined there.
     """
     place = np.asarray(where(system, q), float)
     moved = jnp.asarray(place + draw(vectors(len(place), -near, near)))
@@ -149,6 +149,7 @@ def states(
     xi = draw(vectors(ready.rank, -fast, fast))
     try:
         system.check_start(moved)
+        system.check_shape(moved)
         if system.frameless:
             refuse_singular(ready, moved, jnp.asarray(xi, float))
     except ValueError:

@@ -1,6 +1,7 @@
 """What surrounds the steps of a call: read from the scalar graph, written in place, compiled once."""
 
 import signal
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -163,3 +164,36 @@ def test_a_new_lambda_of_the_same_code_compiles_nothing_and_one_of_another_const
         assert run.report.path == "compiled"
         assert len(made) == 2 + k
         np.testing.assert_allclose(run.q, plain.q, rtol=0, atol=1e-13)
+
+
+def _of_arrays():
+    """A system of one's own whose parameters are NumPy's arrays and a whole number."""
+    params = {"stiffness": np.array([[2.0, 0.3], [0.3, 1.0]]), "masses": [1, 2]}
+
+    def lagrangian(q, v, p):
+        return 0.5 * sum(m * one**2 for m, one in zip(p["masses"], v, strict=True)) - 0.5 * q @ p["stiffness"] @ q
+
+    system = dh.from_velocities(lagrangian, lambda q, p: jnp.eye(2), 2, params=params)
+    return system, {"q": [0.1, 0.2], "xi": [0.3, 0.4]}
+
+
+def _of_sample(name):
+    system = getattr(dh.systems, name)()
+    return system, system.sample()
+
+
+ONCE_COMPILED = ["RollingBody", "RollingBodyAngles", "ConvexBody", "BallOnSurface", "TwoPointsParallelVelocities"]
+ONCE_COMPILED += ["EulerPoincare", "EulerPoincareSuslov"]
+
+
+@pytest.mark.parametrize("make", [_of_arrays, *(partial(_of_sample, name) for name in ONCE_COMPILED)])
+def test_xla_compiles_nothing_for_a_first_call(make):
+    """Its start-up takes 50 MB, and each compilation some ten milliseconds: what is asked once is done by NumPy."""
+    jax.clear_caches()
+    dh.clear_caches()
+
+    def run():
+        system, start = make()
+        assert dh.simulate(system, **{"h": 0.01, **start}, steps=10).report.path == "compiled"
+
+    assert not _compilations(run)

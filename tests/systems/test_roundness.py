@@ -47,7 +47,7 @@ def test_a_waisted_body_is_refused_where_its_meridian_bends_inward():
     ],
 )
 def test_convex_bodies_pass(support, params):
-    dh.systems.RollingBody(support, params).check()
+    dh.systems.RollingBody(support, params).check_shape(np.array(ROUND + (0, 0)))
 
 
 def test_what_is_no_support_function_of_a_convex_body_is_refused():

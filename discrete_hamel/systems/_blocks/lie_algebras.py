@@ -1,5 +1,6 @@
 """Lie algebras by their structure constants, and the Euler-Poincare(-Suslov) equations on any of them."""
 
+from collections.abc import Sequence
 from dataclasses import field
 
 import jax.numpy as jnp
@@ -66,6 +67,12 @@ def metric_matrix(inertia: ArrayLike) -> Array:
     return jnp.diag(inertia) if inertia.ndim == 1 else inertia
 
 
+def _number_of(covectors: Sequence | Array) -> int:
+    """One, or as many as there are rows."""
+    depth = np.ndim(covectors) if hasattr(covectors, "ndim") else 1 + np.ndim(covectors[0])
+    return len(covectors) if depth == 2 else 1
+
+
 def adapted_basis(covectors: ArrayLike) -> Array:
     """T, n x n: its first n - k columns span the kernel of k covectors a, a T = (0 | 1) on the others.
 
@@ -104,7 +111,7 @@ class EulerPoincare(System):
 
     @property
     def rank(self) -> int:
-        return jnp.asarray(self.algebra).shape[0]
+        return len(self.algebra)  # type: ignore[arg-type]  # which has rows
 
     @property
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]  # as many as the algebra has dimensions
@@ -157,11 +164,11 @@ class EulerPoincareSuslov(System):
     @property
     def dimension(self) -> int:
         """Of the algebra."""
-        return jnp.asarray(self.algebra).shape[0]
+        return len(self.algebra)  # type: ignore[arg-type]  # which has rows
 
     @property
     def rank(self) -> int:
-        return self.dimension - len(jnp.atleast_2d(jnp.asarray(self.constraint)))
+        return self.dimension - _number_of(self.constraint)  # type: ignore[arg-type]
 
     @property
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]  # as many as the algebra has dimensions

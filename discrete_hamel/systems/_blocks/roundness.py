@@ -1,5 +1,9 @@
-"""What the shapes of rolling things must satisfy, asked at sampled points before a run: convexity, arc length, room."""
+"""What the shapes of rolling things must satisfy, asked at sampled points before a run: convexity, arc length, room.
 
+`by` is as in `System.at`: a run hands down an interpreter, since what is asked once is not worth compiling.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,17 +13,19 @@ from jax import Array
 
 from discrete_hamel._support.errors import InputError
 
+By = Callable[[Callable], Callable]
+
 ROUNDOFF = 1e-9  # relative: how far below zero a radius of curvature may come out, at an edge or a point
 BY_ARC_LENGTH = 1e-6  # how far from 1 the speed of a profile may be: some are tables
 
 
-def convex_of_revolution(body: Any) -> None:
+def convex_of_revolution(body: Any, by: By) -> None:
     """h(c) is the support function of a convex body: both radii of curvature are nowhere negative.
 
     h - c h' + (1 - c^2) h'' along the meridian, h - c h' around the axis.
     """
     theta = np.linspace(0.02, np.pi - 0.02, 256)
-    h, *radii = (np.asarray(a) for a in _radii(body, jnp.cos(theta)))
+    h, *radii = (np.asarray(a) for a in by(_radii)(body, np.cos(theta)))
     for radius, where in zip(radii, ("along the meridian", "around the axis"), strict=True):
         low = np.where(np.isfinite(radius), radius, np.inf)  # what is undefined there is not reached
         worst = int(np.argmin(low))
@@ -31,19 +37,18 @@ def convex_of_revolution(body: Any) -> None:
             )
 
 
-@jax.jit
 def _radii(body: Any, c: Array) -> tuple[Array, Array, Array]:
     slope = jax.grad(body.height_at)
     h, rise, bend = jax.vmap(body.height_at)(c), jax.vmap(slope)(c), jax.vmap(jax.grad(slope))(c)
     return h, h - c * rise + (1 - c**2) * bend, h - c * rise
 
 
-def convex(body: Any) -> None:
+def convex(body: Any, by: By) -> None:
     """H(n) is the support function of a convex body: H(s n) = s H(n), and its second derivative is nowhere negative."""
     turn = np.arange(200) + 0.5  # evenly over the sphere
     z, around = 1 - turn / 100, np.pi * (1 + 5**0.5) * turn
     normals = np.stack([np.sqrt(1 - z**2) * np.cos(around), np.sqrt(1 - z**2) * np.sin(around), z], axis=1)
-    reach, twice, bends = (np.asarray(a) for a in _bends(body, jnp.asarray(normals)))
+    reach, twice, bends = (np.asarray(a) for a in by(_bends)(body, normals))
     size = np.max(np.abs(reach), where=np.isfinite(reach), initial=0.0)
     uneven = np.where(np.isfinite(twice), np.abs(twice - 2 * reach), 0.0)
     if np.max(uneven) > ROUNDOFF * size:
@@ -64,12 +69,11 @@ def convex(body: Any) -> None:
         )
 
 
-@jax.jit
 def _bends(body: Any, normals: Array) -> tuple[Array, Array, Array]:
     return tuple(jax.vmap(f)(normals) for f in (body.reach, lambda n: body.reach(2 * n), jax.hessian(body.reach)))
 
 
-def rollable(surface: Any, s: Any) -> None:
+def rollable(surface: Any, s: Any, by: By) -> None:
     """The profile is by arc length, and the ball has room on its side of the surface, about the start at s.
 
     The surface lies at the ball's radius r from the curve of its centre. It is smooth there where 1 + r phi' > 0,
@@ -77,7 +81,7 @@ def rollable(surface: Any, s: Any) -> None:
     """
     name, r, s = type(surface).__name__, float(surface.radius), float(s)
     at = s + r * np.linspace(-4, 4, 33)
-    a, z, da, dz, bend = np.asarray(_profile_bends(surface, jnp.asarray(at))).T
+    a, z, da, dz, bend = np.asarray(by(_profile_bends)(surface, at)).T
     speed = np.hypot(da, dz)
     defined = np.isfinite(a + z + speed) & (speed > 0)  # beyond its ends a table stands still
     defined[len(at) // 2] = True
@@ -104,7 +108,6 @@ def rollable(surface: Any, s: Any) -> None:
         )
 
 
-@jax.jit
 def _profile_bends(surface: Any, s: Array) -> Array:
     def at(s: Array) -> Array:
         (da, dz), (dda, ddz) = jax.jvp(surface.slope, (s,), (jnp.ones_like(s),))

@@ -130,6 +130,9 @@ class InTime(Wrapper):
     def check_start(self, q: Array) -> None:
         self.system.check_start(self.whole(q))
 
+    def check_shape(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> None:
+        self.system.check_shape(self.whole(q), by)
+
     def _path(self, t: Array) -> Array:
         last = () if self.params is None else (self.params,)
         return jnp.stack([jnp.asarray(path(t, *last), t.dtype) for path in self.paths])
@@ -331,6 +334,9 @@ class NonlinearInTime(Wrapper):
 
     def check_start(self, q: Array) -> None:
         self.system.check_start(self.whole(q))
+
+    def check_shape(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> None:
+        self.system.check_shape(self.whole(q), by)
 
     def shapes(self, q: Array) -> list[np.ndarray]:
         """What is drawn of it."""
