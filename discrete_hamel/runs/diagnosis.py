@@ -1,5 +1,7 @@
 """Why a run stopped: each failure says which step, where, how far off, which equation, and what to try."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,33 +20,21 @@ from discrete_hamel.schemes.scheme import Scheme, State
 DEGENERATE = 1e8  # condition at which a frame is as good as singular
 
 
-@jax.jit
-def _first_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array]:
-    """The residual at the guess, and the step's size: of a field of many points no more, its Jacobian being dense."""
+@partial(jax.jit, static_argnames="many")
+def _last_try(system: System, scheme: Scheme, state: State, h: Array, many: bool) -> tuple[Array, ...]:
+    """The step's size, and residuals at guess and end; of a field of `many` points no end, its Jacobian being dense."""
     scheme, state, h = scheme.unsolved(system, state, h)
-    return scheme.residual(system, state, h, scheme.guess(system, state, h)), h
-
-
-@jax.jit
-def _last_try(system: System, scheme: Scheme, state: State, h: Array) -> tuple[Array, Array, Array, Array]:
-    scheme, state, h = scheme.unsolved(system, state, h)
-
-    def residual(z: Array) -> Array:
-        return scheme.residual(system, state, h, z)
-
-    guess = scheme.guess(system, state, h)
-    z, _ = newton(residual, guess)
+    residual, guess = partial(scheme.residual, system, state, h), scheme.guess(system, state, h)
+    if many:
+        return h, residual(guess)
     fields = jnp.eye(len(state.q)) if system.frameless else system.frame(state.q)
-    return residual(z), residual(guess), fields, h
+    return h, residual(guess), residual(newton(residual, guess)[0]), fields
 
 
 def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: int, report: Report) -> RunFailed:
     """The failure of the step after `steps` good ones."""
     many = len(state.q) > DENSE
-    if many:
-        at_guess, size_of_step = (np.asarray(a) for a in _first_try(system, scheme, state, h))
-    else:
-        at_end, at_guess, psi, size_of_step = (np.asarray(a) for a in _last_try(system, scheme, state, h))
+    size_of_step, at_guess, *further = (np.asarray(a) for a in _last_try(system, scheme, state, h, many))
     clock = scheme.time(state)
     t = steps * float(h) if clock is None else float(clock)
     where = f"step {steps + 1} (from t = {t:g} with h = {float(size_of_step):g})"
@@ -67,6 +57,7 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
         return NewtonFailed(
             f"{where}: Newton's method left {left} after {int(report.iterations)} iterations, near {position}. {remedy}"
         )
+    at_end, psi = further
     size = np.where(np.isfinite(at_end), np.abs(at_end), np.inf)
     row = int(np.argmax(size))
     left = f"a residual of {size[row]:.1e}" if np.isfinite(size[row]) else "values that are not finite"

@@ -53,12 +53,6 @@ class DiscreteHamel(Scheme):
             return super().fitted(system)
         return HolonomicHamel(self.tau) if rows.held_rows else FollowingHamel(self.tau)
 
-    def start(self, system: System, q: Array, xi: Array, h: Array) -> State:
-        state = Scheme.start(self, system, q, xi, h)
-        if not self.compensated:
-            return state
-        return CompensatedState(state.q, state.p, state.xi, jnp.zeros(len(q) + system.rank))
-
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         xi, q1 = z[: system.rank], z[system.rank :]
         q = (1 - self.tau) * state.q + self.tau * q1  # (D1)

@@ -30,8 +30,7 @@ class RungeKutta4(Scheme):
             velocity, acceleration = vector_field(system, q, xi)
             return velocity, acceleration[: system.rank], full(system, q, xi)
 
-        zero = jnp.zeros_like
-        v1, a1, xi1 = slope(zero(state.q), zero(state.xi))
+        v1, a1, xi1 = slope(jnp.zeros_like(state.q), jnp.zeros_like(state.xi))
         v2, a2, xi2 = slope(h / 2 * v1, h / 2 * a1)
         v3, a3, xi3 = slope(h / 2 * v2, h / 2 * a2)
         v4, a4, xi4 = slope(h * v3, h * a3)

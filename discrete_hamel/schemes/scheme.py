@@ -87,6 +87,7 @@ class Scheme(Pytree, Generic[Moving, Held]):
     conserves: ClassVar[tuple[str, ...] | AtHalf[tuple[str, ...]]] = ()
     reference: ClassVar[str] = ""
     frameless: ClassVar[bool] = False  # it takes systems that have no frame, qdot = psi(q, z)
+    compensated = False  # it carries along what q and p round off: its states are CompensatedState
     nodal: ClassVar[bool] = False  # state.xi is the velocity at the node, which need not be found from p
     explicit: ClassVar[bool] = False  # the guess is the root: nothing is solved
     at_nodes: ClassVar[bool] = False  # it uses the fields at nodes only, which may degenerate between them
@@ -106,7 +107,9 @@ class Scheme(Pytree, Generic[Moving, Held]):
     def start(self, system: Moving, q: Array, xi: Array, h: Array) -> Held:
         """p_0 = mu(q_0, xi_0) on D: one-step and self-starting."""
         free = xi[: system.rank]
-        return State(q, hamel.balance(system, q, free)[0], free)  # type: ignore[return-value]
+        state = q, hamel.balance(system, q, free)[0], free
+        low = jnp.zeros(len(q) + len(free))
+        return CompensatedState(*state, low) if self.compensated else State(*state)  # type: ignore[return-value]
 
     def guess(self, system: Moving, state: Held, h: Array) -> Array:
         """z = (xi^D, q_{k+1}) of an explicit Euler step with the last interval's velocity."""
@@ -168,19 +171,11 @@ class Scheme(Pytree, Generic[Moving, Held]):
 class Wrapped(Scheme):
     """A scheme whose steps are made of steps of the one in its field `scheme`: what it does not say is that one's."""
 
-    order = of("scheme.order")
-    symmetric = of("scheme.symmetric")
+    order, symmetric, point = of("scheme.order"), of("scheme.symmetric"), of("scheme.point")
     conserves = of("scheme.conserves")  # in every step, so in whatever is made of them
-    frameless = of("scheme.frameless")
-    at_nodes = of("scheme.at_nodes")
-    nodal = of("scheme.nodal")
-    point = of("scheme.point")
-    check = of("scheme.check")
-    start = of("scheme.start")
-    time = of("scheme.time")
-    velocity = of("scheme.velocity")
-    missed_momentum = of("scheme.missed_momentum")
-    equation = of("scheme.equation")
+    frameless, at_nodes, nodal = of("scheme.frameless"), of("scheme.at_nodes"), of("scheme.nodal")
+    check, start, time, equation = (of(f"scheme.{name}") for name in ("check", "start", "time", "equation"))
+    velocity, missed_momentum = of("scheme.velocity"), of("scheme.missed_momentum")
     _inner = of("scheme")
 
     def fitted(self, system: System) -> Scheme:

@@ -20,9 +20,7 @@ class Paced(Pytree):
     t: Array
     low: Array
 
-    q = of("inner.q")
-    p = of("inner.p")
-    xi = of("inner.xi")
+    q, p, xi = of("inner.q"), of("inner.p"), of("inner.xi")
 
 
 class TimeTransformed(Wrapped):

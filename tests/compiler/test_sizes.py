@@ -50,6 +50,7 @@ SCHEMES = (
     dh.DiscreteHamel(compensated=True),
     dh.StaggeredHamel(),
     dh.Gauss(stages=2),
+    dh.Gauss(stages=2, compensated=True),
 )
 
 

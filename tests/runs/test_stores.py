@@ -21,6 +21,7 @@ from discrete_hamel.runs.storage.lock import Lock
 SCHEMES = {
     "tau": dh.DiscreteHamel(0.3),
     "compensated": dh.DiscreteHamel(compensated=True),
+    "stages, compensated": dh.Gauss(4, compensated=True),
     "a step of its own": OwnSteps(),
 }
 

@@ -47,6 +47,7 @@ MATRIX = [
     (dh.Gauss(1), SECOND),
     (dh.Gauss(2), ((SLEIGH, (50, 100, 200, 400)), (DISK, (50, 100, 200, 400)), (SUSLOV, (40, 80, 160, 320)))),
     (dh.Gauss(3), ((SLEIGH, (8, 12, 16, 24)), (DISK, (20, 28, 40, 64)), (SUSLOV, (8, 12, 16, 24)))),
+    (dh.Gauss(3, compensated=True), ((DISK, (20, 28, 40, 64)),)),
     (dh.Gauss(4), ((SLEIGH, (8, 10, 12, 14)), (DISK, (24, 28, 32, 40)), (SUSLOV, (5, 6, 8, 10)))),
     (dh.Gauss(5), ((LONG_SLEIGH, (14, 16, 18, 20)), (SLOW_DISK, (8, 9, 10, 12)), (MEDIUM_SUSLOV, (8, 10, 12, 14)))),
     (

@@ -32,10 +32,12 @@ class StageSolve:
         self.lanes = 1 << (stepper.stages - 1).bit_length()  # what is left over stays at the node, and weighs nothing
         self.kind, self.wide = Kind(kind.fused, self.lanes), Memory()
         graph, made = self.graph, [*stepper.slopes, *stepper.whole, *stepper.guards]
-        count = len(stepper.node) + stepper.rank + stepper.n
+        count = len(stepper.state) + stepper.n
         self.outputs = [self._input("made", k) for k in range(count + 1)]
         self.good = self._input("good")
         self.node = [self._input("node", k) for k in range(len(stepper.node))]
+        self.low = [self._input("low", k) for k in range(len(stepper.low))]
+        self.part = self._input("part")  # h b of a stage
         self.slopes = [self._input("slope", k) for k in range(len(stepper.node))]
         self.size, self.new, self.ended, self.left = (self._input(name) for name in ("size", "new", "ended", "left"))
         self._rule()
@@ -43,7 +45,8 @@ class StageSolve:
         varying = dependent(graph, made, stepper.node)
         fixed = [i for i in frontier(graph, made, varying) if i not in stepper.parameters]
         have = {*stepper.parameters, *stepper.node, *fixed}
-        for place in (*have, *self.node, *self.slopes, self.size, self.new, self.ended, self.left, *self.sizes):
+        rule = self.size, self.new, self.ended, self.left, *self.sizes
+        for place in (*have, *self.node, *self.low, self.part, *self.slopes, *rule):
             self.wide.place(graph, place)
         self.fixed = self._section("fixed", fixed, stepper.parameters)
         self.sweep = self._section("sweep", stepper.slopes, have)
@@ -108,6 +111,9 @@ class StageSolve:
         """What depends on the parameters only, once a run."""
         for node in self.stepper.parameters:
             self._put(code, node, self._broadcast(code, node))
+        _, b, _ = collocation(self.stepper.stages)
+        length = self._value(code, self.stepper.length[0])
+        self._put(code, self.part, self._times(code, length, self._vector(b)))
         self.fixed.call(code, "%stages")
         code.do("ret void")
 
@@ -141,6 +147,8 @@ class StageSolve:
         for node, place, value in zip(stepper.node, self.node, state, strict=True):
             self._put(code, place, value)
             self._put(code, node, value)
+        for node, place in zip(stepper.low, self.low, strict=True):
+            self._put(code, place, self._broadcast(code, node))
         self.sweep.call(code, "%stages")
         slopes = [self._value(code, slope) for slope in stepper.slopes]
         for place, size, value, slope in zip(self.slopes, self.sizes, state, slopes, strict=True):
@@ -152,14 +160,15 @@ class StageSolve:
         code.do("br label %iterate")
 
     def _move(self, code: Code, slopes: Sequence[str]) -> None:
-        """(Q, P)_i = (q, p) + h a_ij K_j."""
-        a, _, _ = collocation(self.stepper.stages)
-        h = self._value(code, self.stepper.length[0])
-        for node, begin, slope in zip(self.stepper.node, self.node, slopes, strict=True):
-            moved = self.kind.number(0.0)
-            for j, column in enumerate(np.asarray(a).T):
-                moved = code.fma(self._vector(column), self._one_lane(code, slope, j), moved)
-            self._put(code, node, code.fma(h, moved, self._value(code, begin)))
+        """(Q, P)_i = (q, p) + a_ij/b_j (h b_j K_j), the sum first."""
+        share, _, _ = collocation(self.stepper.stages)
+        part, columns = self._value(code, self.part), [self._vector(column) for column in share.T]
+        lows = [self._value(code, low) for low in self.low] or [self.kind.number(0.0)] * len(slopes)
+        for node, begin, slope, moved in zip(self.stepper.node, self.node, slopes, lows, strict=True):
+            added = self._times(code, part, slope)
+            for j, column in enumerate(columns):
+                moved = code.fma(column, self._one_lane(code, added, j), moved)
+            self._put(code, node, self._plus(code, self._value(code, begin), moved))
 
     def _shift(self, code: Code, new: Sequence[str], old: Sequence[str], weights: Sequence[str]) -> str:
         """The squared size of a change of all slopes, in each lane."""
@@ -181,13 +190,11 @@ class StageSolve:
         self._put(code, self.left, self._shift(code, last, old, weights))
         norm = code.unary("sqrt", self._shift(code, last, old, [h] * len(last)))
         self.verdict.call(code, "%stages")
-        weigh, length = self._vector(np.asarray(b)), self._lane(code, h, 0)
+        part, weigh = self._value(code, self.part), self._vector(b)
         whole = [self._sum(code, self._times(code, weigh, self._value(code, x))) for x in stepper.whole]
-        after = []
-        for begin, slope in zip(self.node, last, strict=True):
-            moved = code(f"fmul double {length}, {self._sum(code, self._times(code, weigh, slope))}")
-            after.append(code(f"fadd double {self._lane(code, self._value(code, begin), 0)}, {moved}"))
-        made = [*after, *whole[: stepper.rank], *whole, self._lane(code, norm, 0)]
+        added = [self._times(code, part, slope) for slope in last]
+        after, low = self._add(code, added)
+        made = [*after, *whole[: stepper.rank], *low, *whole, self._lane(code, norm, 0)]
         good = code.compare("une", self._value(code, self.well), kind.number(0.0))
         for guard in stepper.guards:
             positive = code.compare("ogt", self._value(code, guard), kind.number(0.0))
@@ -198,6 +205,28 @@ class StageSolve:
         for node, value in zip([*self.outputs, self.good], made, strict=True):
             place = code(f"getelementptr inbounds double, ptr %memory, i64 {self.memory.place(graph, node)}")
             code.do(f"store double {value}, ptr {place}, align 8")
+
+    def _add(self, code: Code, added: Sequence[str]) -> tuple[list[str], list[str]]:
+        """q and p with what all stages add to them; where it is carried along, also what these sums round off."""
+        begin = [self._lane(code, self._value(code, node), 0) for node in self.node]
+        if not self.low:
+            return [code(f"fadd double {x}, {self._sum(code, a)}") for x, a in zip(begin, added, strict=True)], []
+        sums = []
+        for x, low, change in zip(begin, self.low, added, strict=True):
+            off = self._lane(code, self._value(code, low), 0)
+            for j in range(self.stepper.stages):
+                x, rest = self._two_sum(code, x, self._lane(code, change, j))
+                off = code(f"fadd double {off}, {rest}")
+            sums.append(self._two_sum(code, x, off))
+        return [x for x, _ in sums], [off for _, off in sums]
+
+    def _two_sum(self, code: Code, x: str, y: str) -> tuple[str, str]:
+        """x + y, and what it rounds off."""
+        new = code(f"fadd double {x}, {y}")
+        grown = code(f"fsub double {new}, {x}")
+        before = code(f"fsub double {new}, {grown}")
+        rests = code(f"fsub double {x}, {before}"), code(f"fsub double {y}, {grown}")
+        return new, code(f"fadd double {rests[0]}, {rests[1]}")
 
     def _value(self, code: Code, node: int) -> str:
         """A node's value at all stages."""

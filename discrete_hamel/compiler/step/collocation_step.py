@@ -3,7 +3,7 @@
 Newton's iteration on all stages at once needs a Jacobian that grows with the square of their number. This one needs
 none: a sweep finds where the slopes (qdot, F) of all stages lead, and the slopes there,
 
-    (Q, P)_i = (q, p) + h a_ij K_j,   K_i = (Psi(Q_i) Xi_i, F(Q_i, Xi_i)),   mu(Q_i, Xi_i) = P_i
+    (Q, P)_i = (q, p) + a_ij/b_j (h b_j K_j),   K_i = (Psi(Q_i) Xi_i, F(Q_i, Xi_i)),   mu(Q_i, Xi_i) = P_i
 
 which leaves an error smaller by some h |dK| / 2s than before. The root is the same. Where a step does not settle it is
 not trusted, and where a run would not (`settles`), Newton's iteration takes it.   Hairer, Lubich & Wanner (2006)
@@ -45,6 +45,7 @@ class StageStepper:
     length: list[int]
     state: list[int]  # q, p and xi^D
     node: list[int]  # q and p, and at a stage Q and P
+    low: list[int]  # what these round off, where it is carried along
     unknowns: list[int]  # xi^D there
     rows: list[int]  # mu - p
     slopes: list[int]
@@ -83,7 +84,7 @@ def read_stage(stepper: StageStepper) -> str:
     momentum, force = to_graph(graph, balance, mechanics, q, free)
     (velocity,) = to_graph(graph, velocities, mechanics, q, free)
     (whole,) = to_graph(graph, full, mechanics, q, free)
-    stepper.node, stepper.n = [*q, *p], len(whole)
+    stepper.node, stepper.n, stepper.low = [*q, *p], len(whole), list(node.low) if scheme.compensated else []
     stepper.rows = [graph.sub(m, t) for m, t in zip(momentum, p, strict=True)]
     stepper.slopes, stepper.whole = [*velocity, *force], list(whole)
     ends = np.cumsum([0, *(leaf.size for leaf in jax.tree.leaves(stepper.shape))])

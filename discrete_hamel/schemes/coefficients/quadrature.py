@@ -1,7 +1,6 @@
 """Points, weights and polynomials on [0, 1], by NumPy: of Gauss and of Lobatto."""
 
 import numpy as np
-from jax import Array
 from numpy.polynomial import legendre
 
 
@@ -26,10 +25,15 @@ def polynomials(stages: int, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return p[:, :stages] * (2 * np.arange(stages) + 1) / 2 @ own, integrals @ own / 4
 
 
-def collocation(stages: int) -> tuple[Array, ...]:
-    """(A, b, c) of Gauss collocation on [0, 1]."""
+def collocation(stages: int) -> tuple[np.ndarray, ...]:
+    """(A / b, b, c) of Gauss collocation on [0, 1].
+
+    a_ij / b_j and a_ji / b_i add up to 1 to the last digit: what is quadratic then stays, whatever b_j is rounded to
+    (Antonana, Makazaga & Murua 2017).
+    """
     c, b = gauss(stages)
-    return polynomials(stages, c)[1], b, c  # type: ignore[return-value]
+    below = np.tril(polynomials(stages, c)[1] / b, -1)  # between 1/2 and 2, so that 1 less it has no rounding
+    return below + np.triu(1 - below.T, 1) + np.eye(stages) / 2, b, c
 
 
 def lobatto(points: int) -> tuple[np.ndarray, np.ndarray]:
