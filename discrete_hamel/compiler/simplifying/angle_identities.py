@@ -5,6 +5,8 @@ sin^2 = 1 - cos^2, the heading disappears; then it may as well be 0 in the expre
 """
 
 import math
+from functools import reduce
+from operator import or_
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.simplifying.fewer_unknowns import Polynomial, polynomial
@@ -15,15 +17,53 @@ LEAST = 0.1  # of the least divisor before
 
 def without_idle_angles(graph: Graph, outputs: list[int]) -> list[int]:
     """The outputs, each with the angles put to 0 that it does not depend on; first in what they divide by."""
+    behind = _Behind(graph)
     divisors = sorted({graph.nodes[i][2] for i in graph.dependencies(outputs) if graph.nodes[i][0] == "div"})
     known: dict[int, Polynomial | None] = {}  # what the outputs share is multiplied out once
-    simpler = {d: _without(graph, d, known) for d in divisors}
-    outputs = graph.substitute(outputs, {d: new for d, new in simpler.items() if new != d})
-    return [_without(graph, output, known) for output in outputs]
+    simpler = {d: _without(graph, d, known, behind) for d in divisors}
+    changed = {d: new for d, new in simpler.items() if new != d}
+    outputs = graph.substitute(outputs, changed) if changed else outputs
+    return [_without(graph, output, known, behind) for output in outputs]
 
 
-def _without(graph: Graph, output: int, known: dict[int, Polynomial | None]) -> int:
-    if _rounds_off(graph, output):
+class _Behind:
+    """What nodes are made of, found once for all that share it: a look behind each would take that many times as long.
+
+    `angles` has a bit for each angle whose sine or cosine a node depends on. `rounded` are the nodes that contain
+    (x + y) - x: what a sum rounds off, which is y to algebra, but not at another angle.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.angles, self.rounded, self._bits = graph, dict[int, int](), set[int](), dict[int, int]()
+
+    def look(self, output: int) -> int:
+        """The bits of an output's angles."""
+        graph, angles = self.graph, self.angles
+        for index in graph.dependencies([output], given=angles):
+            if index in angles:
+                continue
+            name, operands = graph.nodes[index][0], graph.operands(index)
+            angles[index] = reduce(or_, (angles[a] for a in operands), 0)
+            if name in ("sin", "cos"):
+                angles[index] |= self._bits.setdefault(operands[0], 1 << len(self._bits))
+            if not self.rounded.isdisjoint(operands) or name == "sub" and self._undoes(*operands):
+                self.rounded.add(index)
+        return angles[output]
+
+    def _undoes(self, a: int, b: int) -> bool:
+        graph, sums = self.graph, ("add", "sub")
+        return (graph.nodes[a][0] in sums and b in graph.operands(a)) or (
+            graph.nodes[b][0] in sums and a in graph.operands(b)
+        )
+
+
+def _without(graph: Graph, output: int, known: dict[int, Polynomial | None], behind: _Behind) -> int:
+    there = behind.look(output)
+    polynomials = polynomial(graph, output, MOST_TERMS, known) if there and output not in behind.rounded else None
+    if polynomials is None:
+        return output
+    inside = reduce(or_, (behind.look(a) for f in set().union(*polynomials) for a in graph.operands(f)), 0)
+    if not there & ~inside:
         return output
     terms = _multiplied_out(graph, output, known)
     for sine, cosine in angles_in(graph, [output]).values() if terms else ():
@@ -45,22 +85,6 @@ def _multiplied_out(
         return None
     factors = {f for each in terms for f in each}
     return terms, set(graph.dependencies(a for f in factors for a in graph.operands(f)))
-
-
-def _rounds_off(graph: Graph, output: int) -> bool:
-    """Whether it contains (x + y) - x: what a sum rounds off, which is y to algebra, but not at another angle."""
-    sums = ("add", "sub")
-    for index in graph.dependencies([output]):
-        if graph.nodes[index][0] == "sub":
-            a, b = graph.operands(index)
-            if (
-                graph.nodes[a][0] in sums
-                and b in graph.operands(a)
-                or graph.nodes[b][0] in sums
-                and a in graph.operands(b)
-            ):
-                return True
-    return False
 
 
 def _least_divisor(graph: Graph, output: int) -> float:

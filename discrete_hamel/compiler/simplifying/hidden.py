@@ -28,7 +28,7 @@ def guards(graph: Graph, outputs: Iterable[int]) -> list[int]:
 def finiteness(graph: Graph, outputs: list[int]) -> list[int]:
     """1 where all that is hidden is finite, else 0; nothing if that is sure, or is seen in the outputs."""
     ranges = _Ranges(graph)
-    sources = {source for x in graph.hidden for source in _sources(graph, ranges, x)}
+    sources = set(_sources(graph, ranges, graph.hidden))
     sources = {x for x in without_idle_angles(graph, sorted(sources)) if not ranges.finite(x)}
     sources -= _terms_and_factors(graph, outputs) if sources else set()
     if not sources:
@@ -39,23 +39,25 @@ def finiteness(graph: Graph, outputs: list[int]) -> list[int]:
     return [graph.binary("le", total, graph.const(MOST))]
 
 
-def _sources(graph: Graph, ranges: "_Ranges", x: int) -> Iterable[int]:
-    """Nodes that are all finite only if x is, where something that is finite turns into what is not."""
-    stack, seen = [x], set[int]()
-    while stack:
-        index = stack.pop()
-        if index in seen or ranges.finite(index):
-            continue
-        seen.add(index)
-        name, operands = graph.nodes[index][0], graph.operands(index)
-        worse = [a for a in operands if not ranges.finite(a)]
-        if name == "div":
-            yield graph.div(graph.const(1.0), operands[1])
-            stack.append(operands[0])
-        elif name in SHOWING and worse:
-            stack.extend(worse)
-        else:
-            yield index
+def _sources(graph: Graph, ranges: "_Ranges", hidden: Iterable[int]) -> Iterable[int]:
+    """Nodes that are all finite only if what is hidden is, where something finite turns into what is not."""
+    seen = set[int]()
+    for x in hidden:
+        stack = [x]
+        while stack:
+            index = stack.pop()
+            if index in seen or ranges.finite(index):
+                continue
+            seen.add(index)  # what is behind it is looked at once, not for each that needs it
+            name, operands = graph.nodes[index][0], graph.operands(index)
+            worse = [a for a in operands if not ranges.finite(a)]
+            if name == "div":
+                yield graph.div(graph.const(1.0), operands[1])
+                stack.append(operands[0])
+            elif name in SHOWING and worse:
+                stack.extend(worse)
+            else:
+                yield index
 
 
 def _terms_and_factors(graph: Graph, outputs: Iterable[int]) -> set[int]:
