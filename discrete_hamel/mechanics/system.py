@@ -49,7 +49,7 @@ def overridden(system_class: type, base: type) -> set[str]:
 
 # Who says one of the names on the right anew loses what its base had said of the one on the left.
 MAPS = {"velocity": "frame", "quasivelocity": "frame velocity", "coadjoint": "frame velocity structure"}
-MAPS["in_velocities"] = "lagrangian"
+MAPS |= {"in_velocities": "lagrangian", "structure": "frame"}
 
 
 def _inherit(declare: Callable, base: type) -> Callable:
@@ -83,7 +83,7 @@ class System(Pytree):
     Subclass it with float fields (its physical parameters: leaves, so that new values never recompile), `rank`,
     `lagrangian` and `frame`. `structure`, `slip` and `force` have defaults: the bracket of the frame by autodiff,
     no slip, no force. Override `structure` where the fields are dependent as vectors and the bracket is that of an
-    algebra (advected coordinates) or where N < n (reduced systems).
+    algebra (advected coordinates) or where N < n (reduced systems); who has another `frame` says it anew.
 
     >>> import jax.numpy as jnp, discrete_hamel as dh
     >>> class KnifeEdge(dh.System):

@@ -139,6 +139,7 @@ class ReducedSuslov(HeldAxis):
     """
 
     coordinates = ()
+    structure = HeldAxis.structure
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
         return self.turning_energy(xi)

@@ -127,3 +127,32 @@ def test_of_what_a_constructor_made_too():
     tied = Tied(1, lambda q, v: 0.5 * v @ v, lambda q: jnp.eye(1))
     assert float(dh.hamel_force(tied, [0.5], [0.0])[0]) == -1.0
     assert float(dh.hamel_force(FromVelocities(1, tied.L_of, tied.frame_of), [0.5], [0.0])[0]) == 0.0
+
+
+class Doubled(dh.systems.Suslov):
+    """The same motion in a frame twice as long; Suslov's `structure` is that of its own frame."""
+
+    def lagrangian(self, q, xi):
+        return super().lagrangian(q, 2 * xi)
+
+    def frame(self, q):
+        return 2 * super().frame(q)
+
+
+class Longer(dh.systems.SphericalPendulum):
+    """Advected coordinates, whose brackets no frame tells."""
+
+    def frame(self, q):
+        return 2 * super().frame(q)
+
+
+def test_a_frame_said_anew_has_its_own_bracket():
+    base, start = dh.systems.Suslov(), dh.systems.Suslov().sample()
+    q, xi = start["q"], np.asarray(start["xi"])
+    np.testing.assert_allclose(dh.structure(Doubled(), q), 2 * dh.structure(base, q), rtol=0, atol=1e-12)
+    (v, rate), (u, half) = dh.vector_field(base, q, xi), dh.vector_field(Doubled(), q, xi / 2)
+    np.testing.assert_allclose(u, v, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(half, rate / 2, rtol=0, atol=1e-12)
+    start = dh.systems.SphericalPendulum().sample()
+    with pytest.raises(dh.InputError, match=r"give structure\(q\)"):
+        dh.simulate(Longer(), start["q"], start["xi"], h=0.01, steps=2)
