@@ -156,3 +156,45 @@ def test_a_frame_said_anew_has_its_own_bracket():
     start = dh.systems.SphericalPendulum().sample()
     with pytest.raises(dh.InputError, match=r"give structure\(q\)"):
         dh.simulate(Longer(), start["q"], start["xi"], h=0.01, steps=2)
+
+
+class Hilly(dh.systems.ChaplyginSleigh):
+    """A sleigh in a valley along y: of the plane's symmetries one is left, and it does not say so."""
+
+    def lagrangian(self, q, xi):
+        return super().lagrangian(q, xi) - 5 * (1 - jnp.cos(q[1]))
+
+
+class HillyAndSo(Hilly):
+    """It says so."""
+
+    def symmetries(self):
+        return {name: move for name, move in super().symmetries().items() if name == "translation along y"}
+
+
+class Windy(dh.systems.ChaplyginSleigh):
+    """A sleigh that is pushed where there is wind."""
+
+    def force(self, q, xi):  # noqa: ARG002
+        return jnp.array([0.0, jnp.sin(q[1]), 0.0])
+
+
+class Light(dh.systems.ChaplyginSleigh):
+    """Another Lagrangian, as symmetric as the one before."""
+
+    def lagrangian(self, q, xi):
+        return 0.5 * super().lagrangian(q, xi)
+
+
+def test_symmetries_that_are_none_any_more_are_refused():
+    """Across the valley's bottom the force is zero, and the motion was called a stable relative equilibrium."""
+    across = [0.0, 0.0, 0.0], [0.0, 1.0]
+    for system, words in ((Hilly(), "the Lagrangian changes"), (Windy(), "the force changes")):
+        for ask in (dh.spectrum, dh.relative_equilibrium):
+            with pytest.raises(dh.InputError, match=f"'translation along x', which .* from ChaplyginSleigh.*{words}"):
+                ask(system, *across)
+    with pytest.raises(dh.InputError, match="is not a relative equilibrium"):
+        dh.spectrum(HillyAndSo(), *across)
+    np.testing.assert_allclose(
+        dh.spectrum(Light(), *across).rates, dh.spectrum(dh.systems.ChaplyginSleigh(), *across).rates
+    )

@@ -25,6 +25,7 @@ from discrete_hamel.analysis.equilibria.held_quantities import (
 from discrete_hamel.analysis.equilibria.reachable import reachable
 from discrete_hamel.analysis.equilibria.steady_equations import Question, modulo_symmetry, nearest_group
 from discrete_hamel.analysis.symmetry import phase_space
+from discrete_hamel.analysis.symmetry.invariance import refuse_inherited
 from discrete_hamel.analysis.symmetry.phase_space import Symmetries
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import hamel
@@ -150,6 +151,8 @@ def question_at(
             "equilibria are sought in coordinates on the constraint, and here z is more than these: give "
             "system.around(q, v), with z = 0 for xi."
         )
+    if symmetries is None:
+        refuse_inherited(system, q)
     x, select = phase_space.join(system, q, xi), phase_space.static_generators(system, symmetries, q)
     if (scheme is None) != (h is None):
         raise InputError("a scheme and its step h go together: give both, or neither for the continuous motion.")

@@ -9,10 +9,12 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
+from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.group_actions import Generator, Symmetry, Translation, generator
 from discrete_hamel.analysis.symmetry.phase_space import nearby
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import hamel
-from discrete_hamel.mechanics.system import System
+from discrete_hamel.mechanics.system import System, overridden
 from discrete_hamel.runs import validation as checks
 
 INVARIANT = 1e-9  # relative change that counts as none
@@ -81,7 +83,7 @@ def changes(generator: Generator, system: System, q: Array, free: Array, across:
     return outside, anywhere / size, on_d / size, moved[m:] - slip, force[:m]
 
 
-_changes = jax.jit(changes, static_argnums=0)
+_changes = interpret(changes, static=1, often=OFTEN)
 
 
 def invariance(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelocities | None = None) -> Invariance:
@@ -110,6 +112,19 @@ def invariance(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelo
         found = _changes(move, system, points[draw % len(points)], jnp.asarray(free), jnp.asarray(across))
         worst = np.maximum(worst, [float(np.max(np.abs(part), initial=0.0)) for part in found])
     return Invariance(*map(float, worst))
+
+
+def refuse_inherited(system: System, q: Coordinates) -> None:
+    """Refuses symmetries that a system has from its base class, and that methods of its own have made untrue."""
+    base = next(one for one in type(system).__mro__ if "symmetries" in vars(one))
+    if system.frameless or base.lagrangian is System.lagrangian or not overridden(type(system), base):
+        return
+    for name, move in system.symmetries().items():
+        if not (found := invariance(system, move, q)).holds:
+            raise InputError(
+                f"{name!r}, which {type(system).__name__} has from {base.__name__}, is {found}. Let its own method "
+                "symmetries() return those that it has, or give them as symmetries={...}."
+            )
 
 
 def cyclic_coordinates(system: System, q: Coordinates) -> tuple[str, ...]:
