@@ -54,6 +54,14 @@ SCHEMES: dict[str, tuple[dh.schemes.scheme.Scheme, dict[str, tuple[float, ...]]]
         dh.Gauss(stages=4),
         {"pendulum": (0.5, 0.25, 0.2, 0.1), "disk": (0.1, 0.05, 0.025), "sleigh": (0.4, 0.2, 0.1)},
     ),
+    "Gauss(8)": (
+        dh.Gauss(stages=8),
+        {"pendulum": (1.25, 1.0, 0.8, 0.65, 0.6), "disk": (0.25, 0.2, 0.125), "sleigh": (1.0,)},
+    ),
+    "Gauss(8), compensated": (  # the sums of stages carried to the last digit
+        dh.Gauss(stages=8, compensated=True),
+        {"pendulum": (0.8, 0.65, 0.6, 0.5)},
+    ),
     "Gauss(10)": (
         dh.Gauss(stages=10),
         {"pendulum": (2.0, 1.6, 1.25, 1.0, 0.8), "disk": (0.5, 0.4, 0.25, 0.2), "sleigh": (2.0, 1.0)},
@@ -251,6 +259,8 @@ def draw(rows: list[dict[str, Any]]) -> Any:
         "ours, Composed, order 8": (BLUE, "s", "-"),
         "ours, Composed, order 8, compensated": (BLUE, "s", ":"),
         "ours, Gauss(4)": (BLUE, "D", "-"),
+        "ours, Gauss(8)": (BLACK, "o", "-"),
+        "ours, Gauss(8), compensated": (BLACK, "o", ":"),
         "ours, Gauss(10)": (BLACK, "D", "-"),
         "diffrax Dopri8": (VERMILLION, "o", "--"),
         "diffrax Dopri8 as one kernel": (VERMILLION, "^", ":"),

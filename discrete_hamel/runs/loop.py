@@ -189,7 +189,8 @@ def run(
                 break
             state, done, failed, saved, clock = chunk
             whole, steps = done // save_every, finished * save_every + done
-            t = np.asarray(times(h, save_every, finished + 1, whole)) if clock is None else clock
+            room = rows and rows.t[1 : whole + 1]
+            t = np.asarray(times(h, save_every, finished + 1, whole, room)) if clock is None else clock
             if rows is not None:
                 rows.take(t, saved)
             if failed is not None:

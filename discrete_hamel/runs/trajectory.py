@@ -200,15 +200,15 @@ def concatenate(parts: list) -> Any:
     return jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *parts)
 
 
-def times(h: Array, save_every: int, first: int, nodes: int) -> np.ndarray:
-    """t_k = (k save_every) h, k = first, ..., from the index: nothing is accumulated.
+def times(h: Array, save_every: int, first: int, nodes: int, into: np.ndarray | None = None) -> np.ndarray:
+    """t_k = (k save_every) h, k = first, ..., from the index: nothing is accumulated; `into` room that is given.
 
     By NumPy where h is known: JAX would compile these few products for each new number of nodes.
     """
     if isinstance(h, jax.core.Tracer):
         return np.arange(first, first + nodes) * save_every * h
     t = np.arange(first * save_every, (first + nodes) * save_every, save_every, dtype=float)  # exact up to 2^53
-    return np.multiply(t, h, out=t).astype(h.dtype, copy=False)
+    return np.multiply(t, h, out=t if into is None else into).astype(h.dtype, copy=False)
 
 
 def mark_failed(trajectory: Trajectory, intervals: int) -> Trajectory:

@@ -7,7 +7,8 @@ from typing import Any, SupportsIndex
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
+from jax.ad_checkpoint import checkpoint_name
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
@@ -118,7 +119,7 @@ def initial_data(system: System, q: ArrayLike, xi: object, v: object) -> tuple[S
 def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False) -> tuple[System, Array, Array]:
     """The same with what `vector` makes of q and xi; of a `lasting` run no bit depends on others."""
     q = vector("q", at)
-    noticed = lax.stop_gradient(number(0.0))  # by which jit is noticed where all else is known
+    noticed = checkpoint_name(number(0.0), "noticed")  # as it is, but under jit, where all else may be known
     forget_if_changed(system)
     if (xi is None) == (v is None):
         raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
