@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from reduced_cases import quickly
+from reduced_cases import quickly, sphere, tilts
 
 import discrete_hamel as dh
 
@@ -119,6 +119,72 @@ def test_derivatives_of_the_multiplier():
     by_k, by_r = quickly(jax.grad(logarithm, (0, 1)), k, jnp.array([0.3, y]))
     assert np.asarray(by_r) == pytest.approx([0.0, -(k**2) * y / (1 + k**2 * y**2)], abs=1e-12)
     assert float(by_k) == pytest.approx(-k * y**2 / (1 + k**2 * y**2), rel=1e-9)
+
+
+def test_runs_go_by_polynomials_on_a_box():
+    """As by the closed form with f = 1 at the same place: the same map, compiled, where no A has a gauge."""
+    made = dh.hamiltonise(Knife(), R)
+    assert made.tables is not None
+    closed = dh.hamiltonise(Knife(), R, factor=lambda r: law(r, -0.5) / law(np.array(R), -0.5))
+    ours, theirs = (dh.simulate(one, R, V, h=0.05, steps=16) for one in (made, closed))
+    assert ours.report.path == "compiled"
+    assert np.max(np.abs(ours.q - theirs.q)) < 1e-11
+    assert made.times(ours) == pytest.approx(closed.times(theirs), abs=1e-11)
+
+
+def test_a_box_is_left_with_a_sentence_and_never_silently():
+    made = dh.hamiltonise(Knife(), R, box=[0.2, 0.3])
+    with pytest.raises(dh.NewtonFailed):
+        dh.simulate(made, R, V, h=0.05, steps=40)
+    with pytest.raises(ValueError, match="outside the box on which f was found"):
+        dh.simulate(made, [R[0] + 0.21, R[1]], V, h=0.05, steps=1)
+    with pytest.raises(ValueError, match="not resolved by polynomials on the box"):
+        dh.hamiltonise(Knife(), R, box=3.0)
+    with pytest.raises(ValueError, match="box is where"):
+        dh.hamiltonise(Knife(), R, box=0.5, factor=law, params=-0.5)
+
+
+def test_parameters_count_though_the_tables_know_nothing_of_them():
+    made = dh.hamiltonise(Steeper(), R)
+    r, w = jnp.array([0.4, 0.6]), jnp.array(V)
+
+    def lagrangian(k, tables):
+        return made.replace(system=Steeper(k=k), tables=tables).lagrangian(r, w)
+
+    ours, exact = (quickly(jax.grad(lagrangian), 1.3, tables) for tables in (made.tables, None))
+    assert float(ours) == pytest.approx(float(exact), rel=1e-12)
+    assert abs(float(exact)) > 1e-3
+
+
+@pytest.mark.slow
+def test_the_sphere_of_chaplygin_in_its_time():
+    """f = sqrt(1 - D (y, A y)) or its inverse, D = m R^2, A = (I + D)^-1, y the vertical, and order 2 in it."""
+    reduced = sphere()
+    ball, place, rate = reduced.system, np.array([0.3, 0.2]), np.array([0.5, -0.3])
+    shapes = dh.on_shapes(reduced, lambda r, c: c * jnp.ones(1), params=0.4)
+    made = dh.hamiltonise(shapes, place)
+    assert made.tables is not None
+    heavy = ball.mass * ball.radius**2
+
+    def vertical(r):
+        return np.asarray(tilts(r))[6:9]
+
+    def known(r):
+        y = vertical(r)
+        return 1 - heavy * y @ np.linalg.solve(np.asarray(ball.moments()) + heavy * np.eye(3), y)
+
+    at = [(float(made.factor(r)) ** 2, known(r) / known(place)) for r in ([0.6, -0.1], [-0.15, 0.65], [0.75, 0.6])]
+    for square, ratio in at:
+        assert min(abs(square - ratio), abs(square - 1 / ratio)) < 1e-10
+    assert max(abs(ratio - 1) for _, ratio in at) > 0.01
+
+    errors = []
+    for steps in (25, 50):
+        run = dh.simulate(made, place, rate, h=0.8 / steps, steps=steps)
+        assert run.report.path == "compiled"
+        whole = dh.reference(shapes, place, rate, t=made.times(run))
+        errors.append(np.max(np.abs(run.q - whole.q)))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
 
 
 def test_of_a_system_that_was_reduced():

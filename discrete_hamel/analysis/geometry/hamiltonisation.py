@@ -12,6 +12,7 @@ from jax.custom_derivatives import SymbolicZero
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
+from discrete_hamel.analysis.geometry.multiplier_tables import Tables, tabulated
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.compiler.reading.cached_scalars import on_device
@@ -23,6 +24,8 @@ from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.trajectory import Trajectory
 
 OFF = 1e-8  # of the conditions, relative, from which they do not hold
+RESOLVED = 1e-10  # of accelerations by the tables
+HALVES = 0.5, 0.25, 0.125  # of the box, tried one after another
 NODES = 12  # of the quadratures along a ray
 
 AT, WEIGHTS = (np.polynomial.legendre.leggauss(NODES) * np.array([[0.5], [0.5]])) + np.array([[0.5], [0.0]])
@@ -38,6 +41,7 @@ class Hamiltonised(System):
     law: Callable | None = static()  # f(r), one's own
     params: PyTree
     bent: bool = static()  # whether there is a magnetic term
+    tables: Tables | None = None  # the same on a box, as polynomials; by them the steps go
 
     @property
     def rank(self) -> int:
@@ -66,6 +70,12 @@ class Hamiltonised(System):
         return jnp.einsum("s,s,a,sab->b", jnp.asarray(WEIGHTS * AT), factors, r - self.place, magnetic)
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
+        if self.tables is not None:
+            return _by_tables(self, q, xi)
+        return self.exactly(q, xi)
+
+    def exactly(self, q: Array, xi: Array) -> Array:
+        """The Lagrangian by the system itself and quadratures; with A in another gauge than by the tables."""
         found = _lagrangian_on_d(self.system, q, self.factor(q) * xi)
         return found + self._potential(q) @ xi if self.bent else found
 
@@ -86,15 +96,88 @@ class Hamiltonised(System):
     def check(self) -> None:
         self.system.check()
 
+    def check_start(self, q: Array) -> None:
+        if self.tables is not None and not bool(self.tables.inside(jnp.asarray(q))):
+            low, high = (np.asarray(self.place + side * self.tables.half).tolist() for side in (-1, 1))
+            raise InputError(
+                f"r = {np.asarray(q).tolist()} lies outside the box on which f was found, {low} to {high}: call "
+                "hamiltonise about this shape, or with another box."
+            )
+
     def shapes(self, q: Array) -> list[np.ndarray]:  # noqa: ARG002  # where it is has been reduced away
         """Nothing; `reconstruct` brings back what can be drawn."""
         return []
 
 
+@jax.custom_jvp
+def _by_tables(made: Hamiltonised, r: Array, w: Array) -> Array:
+    return made.tables.lagrangian(r, w)  # type: ignore[union-attr]  # asked for where there are any
+
+
+@partial(_by_tables.defjvp, symbolic_zeros=True)
+def _by_tables_jvp(primals: tuple, tangents: tuple) -> tuple[Array, Array]:
+    """Along (r, w) by the tables; by parameters, which these know nothing of, by what they were made from."""
+    (made, r, w), (of_made, *moves) = primals, tangents
+    moves = [np.zeros(t.shape, t.dtype) if _still(t) else t for t in moves]
+    change = jax.jvp(made.tables.lagrangian, (r, w), tuple(moves))[1]
+    leaves, kind = jax.tree.flatten(of_made.replace(tables=None), is_leaf=_still)
+    if not all(map(_still, leaves)):
+        rates = jax.tree.unflatten(kind, [np.zeros(t.shape, t.dtype) if _still(t) else t for t in leaves])
+        change += jax.jvp(lambda made: made.exactly(r, w), (made.replace(tables=None),), (rates,))[1]
+    return _by_tables(*primals), change
+
+
+@partial(interpret, most=10**7)
+def _on_grid(system: System, rows: Array) -> tuple[Array, ...]:
+    """d ln f, M, G and -U at rows of shapes."""
+
+    def at(r: Array) -> tuple[Array, ...]:
+        slope, _, magnetic = log_slope(system, r)
+        along, rest = partial(_lagrangian_on_d, system, r), jnp.zeros(len(r))
+        return slope, magnetic, jax.hessian(along)(rest), along(rest)
+
+    return jax.vmap(at)(rows)
+
+
+@interpret
+def _accelerations(made: Hamiltonised, rows: Array, rates: Array) -> tuple[Array, Array]:
+    """v' by the system, and by what was made of it: f d(f w)/dtau, v = f w."""
+
+    def of(r: Array, v: Array) -> tuple[Array, Array]:
+        factor = jnp.exp(made.tables.values(r)[0])  # type: ignore[union-attr]  # asked for where there are any
+        slope = jax.grad(lambda r: made.tables.values(r)[0])(r)  # type: ignore[union-attr]
+        _, rate = hamel.vector_field(made, r, v / factor)
+        return hamel.vector_field(made.system, r, v)[1][: len(r)], factor**2 * rate + (slope @ v) * v
+
+    return jax.vmap(of)(rows, rates)
+
+
+def _with_tables(made: Hamiltonised, box: ArrayLike | None) -> Hamiltonised:
+    """With the tables on a box on which they are resolved: one's own, or the largest of those that are tried."""
+    place = np.asarray(made.place)
+    rng = np.random.default_rng(0)
+    beside, rates = rng.uniform(-1, 1, (2, 4, len(place)))
+    for half in HALVES if box is None else [np.broadcast_to(np.asarray(box, float), place.shape)]:
+        tables = tabulated(partial(_on_grid, made.system), place, half * np.ones(len(place)), box is not None)
+        if tables is None:
+            continue
+        table_made = made.replace(tables=tables)
+        wanted, found = _accelerations(table_made, place + half * beside, rates)
+        if np.max(np.abs(found - wanted)) <= RESOLVED * (1 + np.max(np.abs(wanted))):
+            return table_made
+    if box is not None:
+        raise InputError(
+            f"f and the Lagrangian are not resolved by polynomials on the box {place.tolist()} +- "
+            f"{np.asarray(box).tolist()}: take a smaller one, or none, by which the largest that is resolved is sought."
+        )
+    return made
+
+
 @interpret
 def _pace(made: Hamiltonised, q: Array, w: Array) -> tuple[Array, Array]:
     """1/f and its rate along tau."""
-    return jax.vmap(lambda q, w: jax.jvp(lambda q: 1 / made.factor(q), (q,), (w,)))(q, w)
+    factor = made.factor if made.tables is None else lambda q: jnp.exp(made.tables.values(q)[0])  # type: ignore[union-attr]
+    return jax.vmap(lambda q, w: jax.jvp(lambda q: 1 / factor(q), (q,), (w,)))(q, w)
 
 
 def _lagrangian_on_d(system: System, r: Array, velocity: Array) -> Array:
@@ -188,7 +271,12 @@ def _conditions(made: Hamiltonised, r: Array) -> tuple[Array, Array, Array]:
 
 
 def hamiltonise(
-    system: System, r: Coordinates | None = None, *, factor: Callable | None = None, params: PyTree = None
+    system: System,
+    r: Coordinates | None = None,
+    *,
+    factor: Callable | None = None,
+    params: PyTree = None,
+    box: ArrayLike | None = None,
 ) -> Hamiltonised:
     """Returns the system in the time tau, dtau = f(r) dt, in which its equations are Hamilton's, if there is such an f.
 
@@ -198,9 +286,13 @@ def hamiltonise(
     `system` is one on shapes alone, as `reduce` gives it where S = 0 and `on_shapes` where the momenta along S are
     functions of r: as many velocities as coordinates, kinetic minus potential energy. ln f is found from the equations
     themselves, at r and at points nearby where it has to be closed, and is then an integral along rays from r; or give
-    `factor`, f(r) in closed form (params last), which is held against them. What comes back is a System without
-    constraint or force, with canonical momenta: `DiscreteHamel()` there is the midpoint rule, symplectic, and
-    `Galerkin(s, variation="derived")` is of order 2 s. `times(run)` is t at its nodes, and v = f w the velocity.
+    `factor`, f(r) in closed form (params last), which is held against them. Where f is sought, runs go by polynomials
+    of f^2 G, U and A on a `box` r +- its half widths (a number, or one a shape), found here once and resolved to
+    round-off: without one the largest half width of 1/2, 1/4, 1/8 that is. Where a run leaves it, it ends.
+
+    What comes back is a System without constraint or force, with canonical momenta: `DiscreteHamel()` there is the
+    midpoint rule, symplectic, and `Galerkin(s, variation="derived")` is of order 2 s. `times(run)` is t at its nodes,
+    and v = f w the velocity.
     With two shapes f^(m-1) = f is an invariant density, and f exists where that does.   Chaplygin 1911; Borisov &
     Mamaev 2001; `jacobiator(reduced, r, v, factor=made.factor)` shows the identity that the bracket then obeys.
 
@@ -216,6 +308,8 @@ def hamiltonise(
         r = getattr(system, "start", None)
         if r is None:
             raise InputError("give r, a shape about which f is looked for.")
+    if factor is not None and box is not None:
+        raise InputError("box is where an f that is sought is put down; with factor=, which gives it, leave it out.")
     place = on_device(checks.vector("r", r))
     system, name = checks.canonical(system).at(place), type(system).__name__
     psi = np.asarray(system.frame(place))
@@ -232,4 +326,5 @@ def hamiltonise(
     for what, size in (("no d ln f solves Chaplygin's condition", off), ("d ln f or f M is not closed", closed)):
         if not size < OFF:
             raise InputError(f"{name} is not Hamiltonian after a change of time f(r): {what}, off by {size:.1e}.")
-    return made.replace(bent=bool(magnetic > OFF))
+    made = made.replace(bent=bool(magnetic > OFF))
+    return made if factor is not None else _with_tables(made, box)
