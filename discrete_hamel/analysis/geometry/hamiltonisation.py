@@ -12,7 +12,7 @@ from jax.custom_derivatives import SymbolicZero
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import static
-from discrete_hamel.analysis.geometry.multiplier_tables import Tables, tabulated
+from discrete_hamel.analysis.geometry.multiplier_tables import Tables, tables_on
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import nearby
 from discrete_hamel.compiler.reading.cached_scalars import on_device
@@ -158,7 +158,7 @@ def _with_tables(made: Hamiltonised, box: ArrayLike | None) -> Hamiltonised:
     rng = np.random.default_rng(0)
     beside, rates = rng.uniform(-1, 1, (2, 4, len(place)))
     for half in HALVES if box is None else [np.broadcast_to(np.asarray(box, float), place.shape)]:
-        tables = tabulated(partial(_on_grid, made.system), place, half * np.ones(len(place)), box is not None)
+        tables = tables_on(partial(_on_grid, made.system), place, half * np.ones(len(place)), box is not None)
         if tables is None:
             continue
         table_made = made.replace(tables=tables)

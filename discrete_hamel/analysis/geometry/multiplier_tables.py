@@ -60,7 +60,7 @@ def _contract(coefficients: Array, bases: Sequence[list[Array]], n: int) -> Arra
     return sum((first[i] * _contract(coefficients[:, i], others, n - i) for i in range(n)), jnp.zeros(()))
 
 
-def tabulated(at: Callable, place: np.ndarray, half: np.ndarray, own: bool) -> Tables | None:
+def tables_on(at: Callable, place: np.ndarray, half: np.ndarray, own: bool) -> Tables | None:
     """The tables of the lowest degree that resolves them to round-off; None if that is too high.
 
     `own` is a box that was asked for, so that it may take longer. at(r) of rows r gives d ln f, M, G and -U.
