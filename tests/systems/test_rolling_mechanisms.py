@@ -271,3 +271,36 @@ def test_what_rolls_shows_itself_in_a_line():
     sled = m.mechanism(*_sled(8.0, 0.1))
     coordinates = "sled heading, sled x, sled y"
     assert repr(sled) == f"<RollingMechanism of 1 body: sled; coordinates: {coordinates}; held: sled across>"
+
+
+def test_a_shaft_with_a_universal_joint_turns_unevenly():
+    """tan(out) = tan(in) / cos(bend), from the straight position, where other rows of the loop are dependent."""
+    bend = 0.5
+    along, across = (np.cos(bend), np.sin(bend), 0.0), (-np.sin(bend), np.cos(bend), 0.0)
+    thin = (0.1, 0.1, 0.1)
+    shaft = m.mechanism(
+        m.Body("in", m.Hinge("x"), mass=1.0, inertia=thin),
+        m.Body("joint", m.Universal("y", "z"), on="in", mass=0.1, inertia=(1e-3, 1e-3, 1e-3)),
+        m.Body("out", m.Hinge(along), mass=1.0, inertia=thin),
+        m.Pin("joint", "out", at=along, there=along),
+        m.Pin("joint", "out", at=across, there=across),
+        gravity=0.0,
+    )
+    q, v = m.initial(shaft, rates={"in'": 2.0})
+    traj = dh.simulate(shaft, q, v=v, h=0.005, steps=100)
+    turned, out = traj.q[:, 0], traj.q[:, 3]
+    ratios = np.tan(out[1:]) / np.tan(turned[1:])
+    assert np.ptp(ratios) < 1e-9
+    assert min(abs(ratios[0] - np.cos(bend)), abs(ratios[0] - 1 / np.cos(bend))) < 1e-9
+
+
+def test_a_dead_point_is_refused_by_what_holds_there():
+    """Crank and rod of one length in one line under the slide: the piston may go or stay."""
+    crank = m.mechanism(
+        m.Body("crank", m.Hinge("y"), mass=1.0, inertia=(0.1, 0.1, 0.1)),
+        m.Body("rod", m.Hinge("y"), on="crank", at=(0.5, 0, 0), mass=1.0, inertia=(0.1, 0.1, 0.1)),
+        m.Body("piston", m.Slide("x"), mass=2.0),
+        m.Pin("rod", "piston", at=(0.5, 0, 0)),
+    )
+    with pytest.raises(ValueError, match="say the same, or nothing: rod and piston in z. It is a dead"):
+        dh.simulate(crank, [np.pi / 2, np.pi, 0.0], xi=[0.0], h=0.01, steps=1)

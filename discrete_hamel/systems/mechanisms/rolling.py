@@ -1,6 +1,6 @@
 """Mechanisms that roll or have loops: a tree with constraints, whose frame follows them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import jax
@@ -13,7 +13,7 @@ from discrete_hamel._support.inputs import short
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.mechanics.adapted_frames import Graph
 from discrete_hamel.mechanics.constructors import FromConstraints
-from discrete_hamel.mechanics.system import Invariant
+from discrete_hamel.mechanics.system import Invariant, System
 from discrete_hamel.systems.mechanisms.contacts import Contact
 from discrete_hamel.systems.mechanisms.placing import ONCE, together
 from discrete_hamel.systems.mechanisms.rotations import Motion
@@ -147,6 +147,25 @@ class RollingMechanism(FromConstraints):
         rates = {f"{name}'": "1/s" if own[name] == "1" else f"{own[name]}/s" for name in self.coordinates}
         return rates | own | labels
 
+    def at(self, q: Array, by: Callable[[Callable], Callable] = jax.jit) -> System:
+        if self.choice is None and not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((self, q))):
+            self._refuse_dead_point(np.asarray(by(Held.rows)(self.params, jnp.asarray(q, float))))
+        return super().at(q, by)
+
+    def _refuse_dead_point(self, rows: np.ndarray) -> None:
+        """Refuses a place where constraints that are independent elsewhere say the same, by what they are of."""
+        said = self.params.labels()
+        names = [said[i] for i in self.params.kept] + ["redundant coordinates"] * (len(rows) - len(self.params.kept))
+        sizes = np.linalg.norm(rows, axis=1)
+        there = sizes > DEPENDENT * np.max(sizes, initial=0.0)
+        left, shares, _ = np.linalg.svd(np.where(there[:, None], rows, 0.0) / np.where(there, sizes, 1.0)[:, None])
+        if len(rows) and shares[-1] < DEPENDENT * shares[0]:
+            tied = dict.fromkeys(names[i] for i in np.flatnonzero(np.abs(left[:, -1]) > DEPENDENT))
+            raise InputError(
+                f"at this q constraints of the mechanism say the same, or nothing: {', '.join(tied)}. It is a dead "
+                "point, such as a loop that lies flat, where the motion is not determined; start at another q."
+            )
+
     def rest(self) -> np.ndarray:
         """q of all joints as they were put together."""
         return np.array(self._without_height(self.tree.rest()))
@@ -253,11 +272,10 @@ def _choose(bare: Held) -> Held:
         )
     height = bare.height
     at_rest = np.delete(tree.rest(), [] if height is None else [height])
-    samples = [
-        together(bare, at_rest + (0.2 * np.random.default_rng(k).normal(size=len(at_rest)))) for k in range(SAMPLES)
-    ]
+    aside = [0.2 * np.random.default_rng(k).normal(size=len(at_rest)) for k in range(SAMPLES)]
+    samples = [*_put_together(bare, at_rest), *(together(bare, at_rest + off) for off in aside)]
     if any(type(contact).check is not Contact.check for contact in contacts):
-        for contact, seen in zip(contacts, _looks(bare, jnp.asarray(samples[0])), strict=True):
+        for contact, seen in zip(contacts, _looks(bare, jnp.asarray(samples[-SAMPLES])), strict=True):
             contact.check(*seen)
     gap_slips = bare.gap_slips()
     forms = [np.asarray(_all_rows(bare, q)) for q in samples]
@@ -295,22 +313,37 @@ def _all_rows(bare: Held, q: Array) -> Array:
     return jnp.concatenate([slips, jax.jacfwd(lambda q: bare.tree.holonomic(bare.whole(q)))(q)])
 
 
+def _put_together(bare: Held, at_rest: np.ndarray) -> list[np.ndarray]:
+    """Where parts touch as they were given; no place where these lie in each other, and nothing leads out."""
+    try:
+        return [together(bare, at_rest)]
+    except (InputError, np.linalg.LinAlgError):
+        return []
+
+
 def _independent(forms: list[np.ndarray], slips: int) -> tuple[int, ...]:
-    """The slips, in order, of which none follows from those before and from what redundant coordinates satisfy."""
+    """The slips, in order, of which none follows from others and from what redundant coordinates satisfy.
+
+    Of more than SAMPLES places the first is where the mechanism was put together: slips that are independent there as
+    well come first, so that it can start there. Of rows of which two say the same where a loop lies flat, others stay.
+    """
     bases = [list(np.linalg.qr(rows[slips:].T)[0].T) if len(rows) > slips else [] for rows in forms]
     sizes = [max(np.linalg.norm(rows, axis=1).max(), 1e-300) for rows in forms]
-    kept = []
-    for i in range(slips):
-        rests = []
-        for rows, basis in zip(forms, bases, strict=True):
-            rest = rows[i].copy()
-            for _ in range(2):
-                for unit in basis:
-                    rest -= (rest @ unit) * unit
-            rests.append(rest)
-        shares = [np.linalg.norm(rest) / size for rest, size in zip(rests, sizes, strict=True)]
-        if min(shares) > DEPENDENT:
-            kept.append(i)
-            for rest, basis in zip(rests, bases, strict=True):
-                basis.append(rest / np.linalg.norm(rest))
-    return tuple(kept)
+    kept: list[int] = []
+    for places in (slice(0, None), slice(len(forms) - SAMPLES, None)):
+        for i in (i for i in range(slips) if i not in kept):
+            rests = [_beyond(rows[i], basis) for rows, basis in zip(forms, bases, strict=True)]
+            shares = [np.linalg.norm(rest) / size for rest, size in zip(rests, sizes, strict=True)]
+            if min(shares[places]) > DEPENDENT:
+                kept.append(i)
+                for rest, basis, share in zip(rests, bases, shares, strict=True):
+                    basis += [rest / np.linalg.norm(rest)] if share > DEPENDENT else []
+    return tuple(sorted(kept))
+
+
+def _beyond(row: np.ndarray, basis: list[np.ndarray]) -> np.ndarray:
+    """What of a row no combination of the basis gives; twice, since once leaves round-off."""
+    rest = row.copy()
+    for unit in basis + basis:
+        rest -= (rest @ unit) * unit
+    return rest
