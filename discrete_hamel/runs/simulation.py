@@ -94,7 +94,7 @@ def simulate(
             raise InputError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         system, q, xi = checks.canonical(system), on_device(q), on_device(xi)
         trajectory = trace(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
-        v, asked = None if v is None else checks.vector("v", v), traced_refusals.demands(system)
+        v, asked = None if v is None else checks.vector("v", v), traced_refusals.demands(system, scheme)
         refused = traced_refusals.marks(system, scheme, q, xi, h, v, asked)
         return trajectory.replace(t=t0 + trajectory.t, report=trajectory.report.replace(refused=refused))
     checks.finite_parameters(scheme)

@@ -33,7 +33,9 @@ SENTENCES = {
 
 
 @jax.jit
-def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None, asked: list[Array]) -> Array:
+def marks(
+    system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None, asked: dict[int, list[Array]]
+) -> Array:
     """The codes of what is wrong with a run's data, summed; xi with all n components, v if given, and `demands`."""
     numbers = [leaf for leaf in jax.tree.leaves((system, scheme, q, xi)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
     wrong = {
@@ -41,9 +43,8 @@ def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Arra
         NO_STEP: (h == 0) | ~jnp.isfinite(h),
         OFF_CONSTRAINT: _off_constraint(system, q, xi, v),
         OFF_MANIFOLD: off_manifold(system, q) > slack(q),
-        PLACE: ~jnp.all(jnp.array([(place >= 0) & (place <= 1) for place in places(scheme).values()], bool)),
         PART: off_limits(system, scheme, q),
-        PARAMETER: ~jnp.all(jnp.stack([jnp.asarray(True), *asked])),
+        **{code: ~jnp.all(jnp.stack([jnp.asarray(True), *said])) for code, said in asked.items()},
     }
     return sum((jnp.where(bad, code, 0) for code, bad in wrong.items()), start=jnp.asarray(0))
 
@@ -67,8 +68,9 @@ def _off_constraint(system: System, q: Array, xi: Array, v: Array | None) -> Arr
     return off | jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
 
 
-def demands(system: System) -> list[Array]:
-    """What the system's check demands of traced parameters."""
+def demands(system: System, scheme: Scheme) -> dict[int, list[Array]]:
+    """What is demanded of traced numbers: of the scheme's places, and by the system's check of its parameters."""
+    within = [(place >= 0) & (place <= 1) for place in places(scheme).values()]
     with demanded() as asked, contextlib.suppress(jax.errors.JAXTypeError, jax.errors.JAXIndexError):
         system.check()
-    return asked
+    return {PLACE: within, PARAMETER: asked}
