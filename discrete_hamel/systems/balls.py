@@ -149,7 +149,9 @@ class BallOnSphere(Natural):
             "energy": Invariant(self.energy, "bounded"),
             "normal spin": Invariant(self.normal_spin, "exact"),
             "vertical momentum": Invariant(self.vertical_momentum, "exact"),
-            "distance of the centres": Invariant(lambda q, xi: jnp.sqrt(q[9:] @ q[9:]), "exact", ("frame",)),
+            "distance of the centres": Invariant(
+                lambda q, xi: jnp.sqrt(q[9:] @ q[9:]), "exact", ("frame", "rank", "slip")
+            ),
             "trace of W^T W": Invariant(attitude_trace, "exact", ("frame",)),
         }
 

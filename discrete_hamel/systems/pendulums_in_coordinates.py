@@ -125,7 +125,7 @@ class SphericalPendulumCartesian(System):
         return {
             "energy": Invariant(energy, "exact"),
             "vertical momentum": Invariant(vertical_momentum, "exact"),
-            "length": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact", ("frame",)),
+            "length": Invariant(lambda q, xi: jnp.sqrt(q @ q), "exact", ("frame", "rank", "slip")),
         }
 
     def symmetries(self) -> dict[str, Callable]:

@@ -82,6 +82,23 @@ def test_what_is_inherited(system, kept):
     assert set(system.invariants()) == kept
 
 
+@pytest.mark.parametrize(
+    ("base", "name"),
+    [
+        (dh.systems.SphericalPendulumCartesian, "length"),
+        (dh.systems.BallOnSphere, "distance of the centres"),
+        (dh.systems.garage.BallOnBall, "length of n"),
+    ],
+)
+def test_what_holds_by_the_constraint_is_lost_with_it(base, name):
+    """Free to leave, or carried off."""
+    assert name in base().invariants()
+    free = type("Free", (base,), {"rank": base.rank + 1})
+    carried = type("Carried", (base,), {"slip": lambda self, q: base.slip(self, q) + 0.1})
+    assert name not in free().invariants()
+    assert name not in carried().invariants()
+
+
 def test_of_the_catalogue_nothing_is_lost():
     """Each class declares for itself what it overrides; its families pass on what holds for all of them."""
     for name in ("RouthTop", "ChaplyginSphere", "BallInCylinder", "Rattleback", "BasketballOnHoop"):

@@ -232,7 +232,7 @@ class BallOnBall(Carried):
 
         return {
             "energy": Invariant(lambda q, xi: jnp.add(*self.energies(q, xi)), "bounded"),
-            "length of n": Invariant(length, "exact", ("frame", "qdot")),
+            "length of n": Invariant(length, "exact", ("frame", "qdot", "rank", "slip")),
         }
 
     def symmetries(self) -> dict[str, Callable[[Array], Array]]:
