@@ -1004,6 +1004,72 @@ def copied_pickled_and_in_a_loop() -> float:
     return max(exact, off(thrice, end(end(end(q)))), off(chosen, end(q)), off(integers, end([1, 0, 2])))
 
 
+# Subclasses that change one thing of a catalogue system; what JAX lets pass.
+
+
+class Uphill(dh.systems.garage.RollingAxle):
+    """A vehicle, whose base gives L(q, v) too."""
+
+    def lagrangian(self, q: Any, xi: Any) -> Any:
+        return super().lagrangian(q, xi) - 2.0 * q[1]
+
+
+class Doubled(dh.systems.Suslov):
+    """Suslov's motion in a frame twice as long, where his gives its brackets."""
+
+    def lagrangian(self, q: Any, xi: Any) -> Any:
+        return super().lagrangian(q, 2 * xi)
+
+    def frame(self, q: Any) -> Any:
+        return 2 * super().frame(q)
+
+
+class Valley(dh.systems.ChaplyginSleigh):
+    """A sleigh that keeps one of the three symmetries that its base declares."""
+
+    def lagrangian(self, q: Any, xi: Any) -> Any:
+        return super().lagrangian(q, xi) - 5 * (1 - jnp.cos(q[1]))
+
+
+class Free(dh.systems.SphericalPendulumCartesian):
+    """A pendulum whose rod has been cut."""
+
+    rank = 3
+
+
+@program("the same by with_potential, and in the base's own frame", 1e-11)
+def subclasses_with_a_lagrangian_or_frame_of_their_own() -> float:
+    axle, suslov = dh.systems.garage.RollingAxle(), dh.systems.Suslov().sample()
+    start = {name: axle.sample()[name] for name in ("q", "xi")} | {"h": 0.02, "steps": 50}
+    by_hand = dh.with_potential(axle, lambda q: 2.0 * q[1])
+    whole = dh.simulate(dh.systems.Suslov(), suslov["q"], suslov["xi"], h=0.02, steps=50)
+    half = dh.simulate(Doubled(), suslov["q"], np.asarray(suslov["xi"]) / 2, h=0.02, steps=50)
+    return max(off(dh.simulate(Uphill(), **start).q, dh.simulate(by_hand, **start).q), off(half.q, whole.q))
+
+
+@program("refused in words; nothing claimed", 0.0)
+def subclasses_that_break_what_their_base_declares() -> float:
+    across = [0.0, 0.0, 0.0], [0.0, 1.0]
+    words = "'translation along x'", "no symmetry"
+    kept = refused(lambda: dh.spectrum(Valley(), *across), *words)
+    return max(
+        kept, refused(lambda: dh.relative_equilibrium(Valley(), *across), *words), "length" in Free().invariants()
+    )
+
+
+@program("refused in words", 0.0)
+def places_beyond_the_end_masked_and_complex_numbers() -> float:
+    def run(potential: Callable = lambda q: q @ q, **more: Any) -> Any:
+        return dh.simulate(natural(potential, 2), **{"q": [0.3, 0.2], "xi": [1.0, 0], "h": 0.1, "steps": 3, **more})
+
+    read, written = lambda q: q[2] ** 2, lambda q: jnp.sum(jnp.zeros(2).at[2].set(q[0]))
+    beyond = [refused(lambda one=one: run(one), "place [2]", "(2,)") for one in (read, written, jax.jit(read))]
+    legal = run(lambda q: q[-2] ** 2 + jnp.sum(jnp.take(q, jnp.array([1, 7]), mode="clip")))
+    masked = refused(lambda: run(q=np.ma.array([0.3, 0.2], mask=[0, 1])), "q must be real numbers")
+    complex_mass = refused(lambda: dh.simulate(oscillator(2 + 0j), [1.0, 0], [0, 1.0], h=0.1, steps=3), "complex128")
+    return max(*beyond, masked, complex_mass, float(not legal.report.converged.all()))
+
+
 def main() -> None:
     """Run the programs whose names contain one of the words; all, if none is given."""
     words, failed = sys.argv[1:], []
