@@ -59,3 +59,9 @@ def test_a_run_is_refused_before_it_begins_also_under_jit():
     for run in (end, jax.jit(end), jax.vmap(lambda x: end(x * jnp.ones(2)))):
         with pytest.raises(dh.InputError, match=r"^L\(q, qdot\) asks for place \[2\] of an array of shape \(2,\)"):
             run(jnp.ones(2))
+
+
+def test_the_function_of_a_crossing_is_looked_at_too():
+    run = dh.simulate(dh.systems.ChaplyginSleigh(), [0.1, 0, 0], [1.5, -0.3], h=0.1, steps=5)
+    with pytest.raises(dh.InputError, match=r"^the function of \(q, xi\) asks for place \[3\]"):
+        dh.crossings(run, lambda q, xi: q[3])

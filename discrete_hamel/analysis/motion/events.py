@@ -13,6 +13,7 @@ from discrete_hamel.analysis.motion import partial_steps
 from discrete_hamel.analysis.motion.node_states import Nodes, go_on, nodes_of, remembers
 from discrete_hamel.analysis.motion.partial_steps import Ends, Function
 from discrete_hamel.compiler.reading.parts_of_schemes import check_scheme_at
+from discrete_hamel.compiler.reading.places_beyond import shape_within
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import CHUNK
@@ -128,7 +129,9 @@ def zeros_between(
     """All crossings between nodes: single ones, pairs within a step, and touches. Where the first node is itself a
     zero, `from_zero`, they are looked for from a little later on, when the function has the sign of its rate.
     """
-    shape = np.shape(function(jnp.asarray(nodes.q[0]), jnp.asarray(nodes.xi[0])))
+    first = jnp.asarray(nodes.q[0]), jnp.asarray(nodes.xi[0])
+    shape_within("the function of (q, xi)", function, *first)
+    shape = np.shape(function(*first))
     if shape != ():
         raise InputError(f"the function of (q, xi) must return one number; it returned shape {shape}.")
     values, rates = partial_steps.along(function, system, nodes.q, nodes.xi)

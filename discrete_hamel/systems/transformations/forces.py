@@ -12,12 +12,15 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import System, Wrapper
 from discrete_hamel.systems.transformations.prescribed import timed
+
+ANTISYMMETRIC = 1e-9  # what M + M^T may have, relative to M
 
 
 def forced(system: System, force: Callable, *, params: PyTree = None) -> System:
@@ -95,6 +98,18 @@ class Forced(Wrapper):
 
     def force(self, q: Array, xi: Array) -> Array:
         return self.system.force(q, xi) + self.law(self._call, self.system, q, xi)
+
+    def check_start(self, q: Array) -> None:
+        self.system.check_start(q)
+        if self.law is not _gyroscopic:
+            return
+        form = np.asarray(self._call(q))
+        off = np.abs(form + form.T).max()
+        if not off <= ANTISYMMETRIC * np.abs(form).max():
+            raise InputError(
+                f"form(q) must be antisymmetric, M^T = -M, and at q = {np.asarray(q).tolist()} M + M^T has an entry of "
+                f"{off:.3g}: its symmetric part is no gyroscopic force. A drag is dh.damped(system, R)."
+            )
 
     def _call(self, *arguments: Array) -> Array:
         last = () if self.params is None else (self.params,)

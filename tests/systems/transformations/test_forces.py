@@ -99,7 +99,7 @@ def ENERGY_RATE(system, q, xi):
 
 
 def field(q, s):
-    """e times the matrix of v -> v x B(q); only its antisymmetric part counts."""
+    """e times the matrix of v -> v x B(q), which is antisymmetric."""
     b = jnp.array([0.3, 0.0, 1.0 + 0.5 * s * q[1] ** 2])
     return jnp.array([[0.0, b[2], -b[1]], [-b[2], 0.0, b[0]], [b[1], -b[0], 0.0]])
 
@@ -153,9 +153,17 @@ def test_inputs_see_the_clock_of_the_system():
         (dh.controlled(SLEIGH, lambda t, q, xi: jnp.zeros(2)), r"u\(t, q, xi\) must return the 3 components.*\(2,\)"),
         (dh.forced(dh.timed(SLEIGH), lambda q, xi: jnp.zeros(3)), r"force\(q, xi\) must return the 4 components"),
         (dh.magnetic(dh.timed(SLEIGH), lambda q: jnp.zeros((3, 3))), r"form\(q\) must be 4 x 4"),
+        (
+            dh.magnetic(dh.timed(SLEIGH), lambda q: jnp.eye(4)[::-1]),
+            r"form\(q\) must be antisymmetric.*has an entry of 2",
+        ),
+        (
+            dh.magnetic(dh.timed(SLEIGH), lambda q: jnp.zeros((4, 4)).at[0, 1].set(1.0)),
+            "must be antisymmetric.*has an entry of 1",
+        ),
     ],
 )
-def test_forces_of_the_wrong_length_get_a_sentence(system, sentence):
+def test_forces_of_the_wrong_length_or_kind_get_a_sentence(system, sentence):
     with pytest.raises(ValueError, match=sentence):
         dh.simulate(system, *START, h=0.1, steps=1)
 
