@@ -164,7 +164,8 @@ class _GivenInVelocities(DescribedSystem):
         return _call(self.L_of, self.params, q, v)  # type: ignore[attr-defined]
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
-        return (type(self).in_velocities or _GivenInVelocities.in_velocities)(self, q, self.frame(q) @ xi)
+        by = type(self).in_velocities or _GivenInVelocities.in_velocities  # type: ignore[truthy-function]
+        return by(self, q, self.frame(q) @ xi)
 
     def force_in_velocities(self, q: Array, v: Array) -> Array:
         """f(q, v), a covector in coordinates."""

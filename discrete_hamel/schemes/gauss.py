@@ -64,7 +64,7 @@ class Gauss(Scheme):
     def advance(self, system: System, state: State, h: Array, z: Array) -> tuple[State, Array]:
         _, b, _ = collocation(self.stages)
         xi, q, _, added = self._stages(system, h, z)
-        mean = b @ jax.vmap(lambda q, xi: full(system, q, xi))(q, xi)
+        mean: Array = b @ jax.vmap(lambda q, xi: full(system, q, xi))(q, xi)  # type: ignore[assignment]
         new, n = {"xi": mean[: system.rank]}, len(state.q)
         sums = jnp.concatenate([state.q, state.p])
         if not self.compensated:

@@ -176,7 +176,7 @@ def _with_tables(made: Hamiltonised, box: ArrayLike | None) -> Hamiltonised:
 @interpret
 def _pace(made: Hamiltonised, q: Array, w: Array) -> tuple[Array, Array]:
     """1/f and its rate along tau."""
-    factor = made.factor if made.tables is None else lambda q: jnp.exp(made.tables.values(q)[0])  # type: ignore[union-attr]
+    factor = made.factor if made.tables is None else lambda q: jnp.exp(made.tables.values(q)[0])
     return jax.vmap(lambda q, w: jax.jvp(lambda q: 1 / factor(q), (q,), (w,)))(q, w)
 
 

@@ -116,7 +116,7 @@ def invariance(system: System, symmetry: Symmetry, q: Coordinates, xi: Quasivelo
 
 def refuse_inherited(system: System, q: Coordinates) -> None:
     """Refuses symmetries that a system has from its base class, and that methods of its own have made untrue."""
-    base = next(one for one in type(system).__mro__ if "symmetries" in vars(one))
+    base: type[System] = next(one for one in type(system).__mro__ if "symmetries" in vars(one))
     if system.frameless or base.lagrangian is System.lagrangian or not overridden(type(system), base):
         return
     for name, move in system.symmetries().items():

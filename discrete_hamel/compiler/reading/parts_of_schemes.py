@@ -52,7 +52,7 @@ def check_scheme_at(system: System, scheme: Scheme, q: Array) -> None:
 def places(scheme: Scheme) -> dict[str, Scalar]:
     """Its numbers that are places between the nodes, 0 to 1, by name."""
     inner = _innermost(scheme)
-    return {field.name: getattr(inner, field.name) for field in dataclasses.fields(inner) if field.name in PLACES}  # type: ignore[arg-type]  # a dataclass
+    return {field.name: getattr(inner, field.name) for field in dataclasses.fields(inner) if field.name in PLACES}
 
 
 def off_limits(system: System, scheme: Scheme, q: Array) -> Array:
@@ -118,7 +118,7 @@ def _relative(system: System, scheme: Scheme, q: Array) -> dict[str, Array]:
         return {asked: jnp.max(jnp.abs(off)) / (jnp.max(jnp.abs(size)) + tiny) for asked, (off, size) in found.items()}
 
     by_step = jax.vmap(relative, (None, None, None, 0))
-    return jax.vmap(by_step, (0, 0, 0, None))(places, free, eta, _steps())
+    return jax.vmap(by_step, (0, 0, 0, None))(places, free, eta, _steps())  # type: ignore[arg-type]  # NumPy's
 
 
 _interpreted = interpret(_relative)
@@ -135,7 +135,7 @@ def _of_principle(scheme: Principle, system: System, q: Array, xi: Array, eta: A
         asked = "lagrangian(system, q, xi, h) / h tends, by its slopes in q and xi, to the system's l(q, xi)"
         found[asked] = jnp.concatenate(ours) / h - slopes, slopes
     if scheme.two_point is not None:
-        ends = jnp.stack(jax.grad(lambda *nodes: scheme.action(system, *nodes, xi, h), (0, 1))(q, q1))
+        ends = jnp.stack(jax.grad(lambda q0, q1: scheme.action(system, q0, q1, xi, h), (0, 1))(q, q1))
         asked = "the slopes of two_point in q0 and q1, along the frame, tend to minus and plus the momentum dl/dxi"
         found[asked] = ends @ system.frame(q) + jnp.stack([mu, -mu]), mu
     if scheme.reconstruction is not None:
