@@ -13,10 +13,10 @@ class Explained(BaseException):
     def __init_subclass__(cls) -> None:
         cls.page = f"{PAGE}#{cls.__name__.lower()}"
 
-    def __init__(self, message: str, trajectory: Any = None) -> None:
+    def __init__(self, message: str, trajectory: Any = None, good: int | None = None) -> None:
         super().__init__(f"{message} ({self.page})" if isinstance(self, Warning) else message)
         self.add_note(f"More in the documentation: {self.page}")
-        self.trajectory = trajectory
+        self.trajectory, self.good = trajectory, good  # of which so many intervals are good, if not all
 
 
 class InputError(Explained, ValueError):

@@ -106,7 +106,8 @@ def met_singular_state(
             return SingularState(
                 f"in step {(finished + k) * save_every + 1} (t = {(1 - where) * t[k] + where * t[k + 1]:.6g}) the "
                 f"motion meets a singular state, or passes it too closely for this step: {sentence} What is in "
-                ".trajectory means nothing from there on."
+                ".trajectory means nothing from there on.",
+                good=finished + int(k),
             )
     return None
 
@@ -128,7 +129,8 @@ def left_chart(
     if not len(lost):
         return None
     k = int(lost[0])
-    return FrameDegenerates(_CHART_ENDS.format(f"step {(finished + k) * save_every} (t = {t[k]:.6g})", margins[k]))
+    where = f"step {(finished + k) * save_every} (t = {t[k]:.6g})"
+    return FrameDegenerates(_CHART_ENDS.format(where, margins[k]), good=max(finished + k - 1, 0))
 
 
 _CHART_ENDS = (

@@ -94,12 +94,9 @@ def not_finite(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save
     k = int(bad[0])
     return NewtonFailed(
         f"at step {(finished + k) * save_every} (t = {t[k]:g}) q reaches {np.abs(q[k]).max(initial=0.0):.1e} and xi "
-        f"{np.abs(xi[k]).max():.1e}, whose products no float holds. Choose other units, or look for a runaway motion."
+        f"{np.abs(xi[k]).max():.1e}, whose products no float holds. Choose other units, or look for a runaway motion.",
+        good=max(finished + k - 1, 0),
     )
-
-
-def _frame_margin(system: System, q: Array) -> Array:
-    return system.frame_margin(q)
 
 
 def lost_frame(
@@ -111,18 +108,19 @@ def lost_frame(
     """
     if type(system).frame_margin is System.frame_margin:
         return None
-    margins = along(_frame_margin, system, q)
+    margins = along(type(system).frame_margin, system, q)
     left = np.abs(margins) if scheme.at_nodes else margins * np.sign(margins[0])
     lost = np.flatnonzero(~(left > 1 / DEGENERATE))
     if not len(lost):
         return None
     k = finished + int(lost[0])
     return FrameDegenerates(
-        f"before step {k * save_every} (t = {t[lost[0]]:g}) the frame built from the constraints "
+        f"before step {k * save_every} (t = {t[lost[0]]:g}) the frame built from the constraints, or by reduction, "
         f"degenerates (margin {margins[lost[0]]:.1e}, at the start {margins[0]:.1e}): its fields no longer span "
         "the motions that the constraints allow. Go on from an earlier node, where a new frame is chosen: "
-        "simulate(system, q=traj.q[k], v=traj.v[k], ...) with traj = error.trajectory, or give a frame of your own "
-        "that is good everywhere (from_velocities)."
+        "simulate(system, q=traj.q[k], v=traj.v[k], ...) with traj = error.trajectory, or reduce about that r "
+        "(or by another section), or give a frame of your own that is good everywhere (from_velocities).",
+        good=max(k - 1, 0),
     )
 
 

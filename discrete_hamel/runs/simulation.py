@@ -118,6 +118,6 @@ def simulate(
     if t0:
         failure.add_note(f"Times in this sentence are counted from t0 = {t0:g}.")
     if on_failure == "mark" and isinstance(failure, PHYSICAL):
-        return mark_failed(trajectory, nodes - 1)
+        return mark_failed(trajectory, nodes - 1, failure.good)
     failure.trajectory = trajectory
     raise failure

@@ -211,12 +211,15 @@ def times(h: Array, save_every: int, first: int, nodes: int, into: np.ndarray | 
     return np.multiply(t, h, out=t if into is None else into).astype(h.dtype, copy=False)
 
 
-def mark_failed(trajectory: Trajectory, intervals: int) -> Trajectory:
+def mark_failed(trajectory: Trajectory, intervals: int, good: int | None) -> Trajectory:
     """The trajectory at its full length: NaN after the failed step, and `report.converged` False there."""
-    missing = intervals - len(trajectory.xi_mid)
+    done = len(trajectory.xi_mid)
+    good = done if good is None else min(good, done)
 
     def fill(value: float) -> Callable[[np.ndarray], np.ndarray]:
-        return lambda leaf: np.concatenate([leaf, np.full((missing, *leaf.shape[1:]), value, leaf.dtype)])
+        return lambda leaf: np.concatenate(
+            [leaf[: len(leaf) - done + good], np.full((intervals - good, *leaf.shape[1:]), value, leaf.dtype)]
+        )
 
     q, p, xi, xi_mid = map(fill(np.nan), (trajectory.q, trajectory.p, trajectory.xi, trajectory.xi_mid))
     report, failed = trajectory.report, {"converged": False, "iterations": 0, "residual": np.nan}

@@ -159,3 +159,26 @@ def test_a_basis_of_ones_own():
     at, plain = (dh.coefficients(one, [0.4]) for one in (reduced, sleigh()))
     assert np.max(np.abs(at.D)) < 1e-12 < np.max(np.abs(plain.D))
     assert isinstance(hash(jax.tree.structure(reduced)), int)
+
+
+def test_a_section_that_meets_an_orbit_along_it_ends_a_run():
+    """A point on a spring, reduced by turns on the line y = 1, which touches the circle there at r = 0. Nearer than 1
+    there is no r; the run went on as if there were, with energy off by 5e4."""
+    plane = dh.from_velocities(
+        lambda q, v: 0.5 * v @ v - 2 * q @ q,
+        lambda q: jnp.eye(2),
+        2,
+        symmetries={"turn": lambda q: jnp.array([-q[1], q[0]])},
+    )
+    reduced = dh.reduce(plane, section=lambda r: jnp.array([r[0], 1.0]), r=[-0.8])
+    margin = [float(reduced.frame_margin(jnp.array([r]))) for r in (-0.8, 0.0, 0.8)]
+    assert margin[1] == 0
+    assert margin[0] * margin[2] < 0
+    start = {"q": [-0.8], "xi": [0.0, 0.3], "h": 0.02, "steps": 200}
+    with pytest.raises(dh.FrameDegenerates, match=r"by reduction, degenerates .* or reduce about that r"):
+        dh.simulate(reduced, **start)
+    marked = dh.simulate(reduced, **start, on_failure="mark")
+    assert not np.all(marked.report.converged)
+    assert np.ptp(marked.energy[np.isfinite(marked.energy)]) < 0.2  # of 3.3, to the last node before
+    away = dh.simulate(reduced, [-0.8], [0.0, 2.5], h=0.02, steps=200)  # that does not come near
+    assert np.all(away.report.converged)

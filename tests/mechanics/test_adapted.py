@@ -109,6 +109,9 @@ def test_a_frame_that_degenerates_says_so_and_one_goes_on():
     assert after.q[-1] == pytest.approx(along_the_blade(20.0, 2.0), abs=2e-2)
     marked = dh.simulate(system, q=[0.0, 0, 0], v=v, on_failure="mark", **how)
     assert len(marked) == 401
+    assert np.all(np.isfinite(marked.q[:158]))
+    assert np.all(np.isnan(marked.q[158:]))
+    assert not np.any(marked.report.converged[157:])
 
 
 @pytest.mark.parametrize("free", [None, (0, 2), lambda q: jnp.array([[1.0, 0, 0], [0, 0, 1]])])

@@ -53,6 +53,8 @@ def test_an_encounter_that_is_passed_by_is_none():
 def test_marked_runs_and_restarts():
     run = dh.simulate(PLANE, Q, [1.0, 1.0, np.pi], h=0.1, steps=40, on_failure="mark")
     assert len(run) == 41
+    assert np.isfinite(run.q[9]).all()
+    assert np.isnan(run.q[11:]).all()
 
 
 def test_massless_directions_are_named():

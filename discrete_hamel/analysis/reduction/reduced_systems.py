@@ -116,6 +116,14 @@ class ReducedSystem(System):
         top = jnp.concatenate([jnp.eye(s), jnp.zeros((s, e.shape[1]))], axis=1)
         return jnp.concatenate([top, jnp.concatenate([-self.connection(r), e], axis=1)])
 
+    def frame_margin(self, q: Array) -> Array:
+        """How far r', Omega are from degenerate: the section along an orbit, motions of D that do not span the rates of
+        r, or an e(r) that does not span S; signed where one passes through zero."""
+        s, e, along = self.shapes_count, self.basis(q), _unit(self._of_d(q))
+        spans = _volume(e[:, : self.rank - s]) * _volume(along[:s].T)
+        found = _volume(_unit(self.tangent(q))) * spans
+        return jnp.where(jnp.isfinite(found), found, 0.0)
+
     # --- the system on D/G ---
 
     def lagrangian(self, q: Array, xi: Array) -> Array:
@@ -149,6 +157,17 @@ class ReducedSystem(System):
     def shapes(self, q: Array) -> list[np.ndarray]:  # noqa: ARG002  # where it is has been reduced away
         """Nothing; `reconstruct` brings back what can be drawn."""
         return []
+
+
+def _unit(columns: Array) -> Array:
+    return columns / jnp.sqrt(jnp.sum(columns**2, axis=0))[None]
+
+
+def _volume(columns: Array) -> Array:
+    """Of no more columns than rows: signed where these are as many."""
+    if columns.shape[0] == columns.shape[1]:
+        return jnp.linalg.det(columns)
+    return jnp.sqrt(jnp.linalg.det(columns.T @ columns))
 
 
 def _adjugate(matrix: Array) -> Array:
