@@ -213,8 +213,7 @@ def times(h: Array, save_every: int, first: int, nodes: int, into: np.ndarray | 
 
 def mark_failed(trajectory: Trajectory, intervals: int, good: int | None) -> Trajectory:
     """The trajectory at its full length: NaN after the failed step, and `report.converged` False there."""
-    done = len(trajectory.xi_mid)
-    good = done if good is None else min(good, done)
+    done, good = len(trajectory.xi_mid), len(trajectory.xi_mid) if good is None else good
 
     def fill(value: float) -> Callable[[np.ndarray], np.ndarray]:
         return lambda leaf: np.concatenate(

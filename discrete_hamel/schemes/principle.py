@@ -54,8 +54,7 @@ class Principle(Scheme):
     also where constraints built it; DiscreteHamel has one there that follows the motion. Derived variations without
     constraints make the scheme variational in the strict sense, with constraints that of the discrete principle of
     Lagrange and d'Alembert ([HE] 5.3); Hamel's differ from them by the `transpositional_defect`. What a principle of
-    one's own keeps is not declared but found: `properties`. A part that does not tend to what stands here as h goes
-    to 0 is refused: a variation that is not linear, an l^d that lacks its h, rates that are not Psi xi.
+    one's own keeps is not declared but found: `properties`; a part with another limit as h goes to 0 is refused.
 
     >>> import discrete_hamel as dh
     >>> ours = dh.Principle(variation="derived")
