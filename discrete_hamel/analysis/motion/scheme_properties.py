@@ -27,7 +27,7 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.simulation import simulate
 from discrete_hamel.runs.trajectory import Trajectory
-from discrete_hamel.schemes.scheme import Scheme, start, step
+from discrete_hamel.schemes.scheme import Scheme, State, start
 
 STEPS = 200  # over which invariants are watched
 FEWEST = 20  # steps that say something
@@ -184,11 +184,15 @@ def _order(scheme: Scheme, system: System, q: Array, xi: Array, h: Array) -> tup
     return order, slopes
 
 
+@interpret
+def _next(system: System, scheme: Scheme, state: State, h: Array) -> State:
+    return scheme.step(system, state, h)[0]
+
+
 def _return_gap(scheme: Scheme, system: System, q: Array, xi: Array, h: Array) -> float:
     """A step with h and one with -h from a node of a run, not its first: how far apart in (q, p), relative."""
-    before, _ = step(system, scheme, start(system, scheme, q, xi, h), h)
-    there, _ = step(system, scheme, before, h)
-    back, _ = step(system, scheme, there, -h)
+    before = _next(system, scheme, start(system, scheme, q, xi, h), h)
+    back = _next(system, scheme, _next(system, scheme, before, h), -h)
     one, other = (np.concatenate([state.q, state.p]) for state in (before, back))
     return float(np.max(np.abs(one - other)) / (1 + np.max(np.abs(one))))
 
