@@ -41,7 +41,8 @@ def shapes(system: System, q: Array) -> tuple[int, int]:
     sizes = f"n = {n}, rank = {m}"
     given = "lagrangian(q, xi)" if system.in_velocities is None else "L(q, qdot)"
     refuse_shape(given, (), sizes, system.lagrangian, q, xi)
-    refuse_shape("structure(q)", (n, n, n), sizes, system.structure, q)
+    if not system.brackets_by_autodiff:
+        refuse_shape("structure(q)", (n, n, n), sizes, system.structure, q)
     refuse_shape("slip(q)", (n - m,), sizes, system.slip, q)
     refuse_shape("force(q, xi)", (n,), sizes, system.force, q, xi)
     return n, m

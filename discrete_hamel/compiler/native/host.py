@@ -12,7 +12,7 @@ from jax import Array
 
 from discrete_hamel._support.errors import Explained, InputError
 from discrete_hamel.compiler.native.instructions import Kind
-from discrete_hamel.compiler.native.object_code import Library, available, fused, machine_code
+from discrete_hamel.compiler.native.object_code import Library, available, fused, kept_code, machine_code
 from discrete_hamel.compiler.native.run import POINTERS, Run
 from discrete_hamel.compiler.step.collocation_step import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper
@@ -57,9 +57,8 @@ class HostRun:
         self.widths = [len(q), len(p), stepper.n, stepper.n]
         self.columns = list(accumulate([*self.widths, 1, 1], initial=0))
         self.room = np.zeros(COUNTS + self.size + ENDED)  # beside what is given: for the counts, `final`, and `ended`
-        run = Run(stepper, Kind(fused()))
-        self.steps = max(1, CALL // max(run.operations, 1))  # that a call takes at most
-        self.library: Library = machine_code(run.text(), run.operations)
+        self.library, operations = _library(stepper)
+        self.steps = max(1, CALL // max(operations, 1))  # that a call takes at most
         self.function = FUNCTION(self.library.address("run"))
 
     def __call__(
@@ -116,6 +115,16 @@ class HostRun:
         if not alike or not all(a.flags.carray for a in into):  # in one piece, and writeable
             raise InputError(f"room of shapes {[a.shape for a in into]}, where the native run writes {shapes}.")
         return into, [_address(a) for a in into]
+
+
+def _library(stepper: Stepper | StageStepper) -> tuple[Library, int]:
+    """The code of a stepper's run, and its operations; as another process has kept it, where it has."""
+    if stepper.code is not None and (kept := kept_code(stepper.code[0])) is not None:
+        return kept, stepper.code[1]
+    run = Run(stepper, Kind(fused()))
+    library = machine_code(run.text(), run.operations)
+    stepper.code = library.name, run.operations
+    return library, run.operations
 
 
 def _address(array: np.ndarray) -> int:

@@ -90,7 +90,13 @@ def machine_code(text: str, operations: int) -> "Library":
     if code is None:
         code = assemble(text, level_for(operations), operations <= INLINED)
         object_cache.keep(name, code)
-    return Library(code)
+    return Library(code, name)
+
+
+def kept_code(name: str) -> "Library | None":
+    """The functions that are kept on disk under this digest."""
+    code = object_cache.read(name)
+    return None if code is None else Library(code, name)
 
 
 def assemble(text: str, level: int, inlined: bool = True) -> bytes:
@@ -112,7 +118,8 @@ def assemble(text: str, level: int, inlined: bool = True) -> bytes:
 class Library:
     """Object code in memory; it stays as long as this object does."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code: bytes, name: str = "") -> None:
+        self.name = name
         llvm = _llvm()
         empty = llvm.parse_assembly("")
         self.engine = llvm.create_mcjit_compiler(

@@ -56,6 +56,8 @@ class StageStepper:
     n: int
     operations: int  # of a sweep
     run: NativeRun  # once it is emitted
+    code: tuple[str, int] | None = None  # as a `Stepper` has it
+    recalled = False  # its passes run in each process
 
     def __init__(self, system: System, scheme: Scheme, state: State, h: Array) -> None:
         if type(scheme) is not Gauss or scheme.stages < FEWEST or system.frameless:
@@ -109,6 +111,7 @@ def find_node_velocity(stepper: StageStepper) -> str:
     """xi at the node from (q, p), as for any step."""
     system, scheme, state, _ = stepper.sample
     stepper.node_velocity = NodeVelocity(system, state, scheme)
+    stepper.node_velocity.find_root()
     return stepper.node_velocity.said
 
 

@@ -11,7 +11,14 @@ from discrete_hamel.schemes.scheme import Scheme, State
 
 
 class NodeVelocity:
-    """The Legendre inverse as scalar code, in a graph of its own; `scheme.nodal` says that xi^D is known already."""
+    """The Legendre inverse as scalar code, in a graph of its own; `scheme.nodal` says that xi^D is known already.
+
+    What is read is made at once, and the rest by `find_root`.
+    """
+
+    root: Root
+    pivots: list[int]
+    guards: list[int]
 
     def __init__(self, system: System, state: State, scheme: Scheme) -> None:
         self.graph = graph = Graph()
@@ -20,15 +27,19 @@ class NodeVelocity:
         p, self.p = inputs_like(graph, state.p)
         free, unknowns = inputs_like(graph, state.xi)
         (whole,) = to_graph(graph, hamel.full, mechanics, q, free)
-        if scheme.nodal:
-            difference, self.root = [], Root(graph, [], unknowns, ([], []))
-        else:
+        self.difference = list[int]()
+        if not scheme.nodal:
             (missed,) = to_graph(graph, lambda a, b, *node: b.missed_momentum(a, *node), mechanics, rule, q, p, free)
-            difference = list(missed)
-            self.root = Root(graph, difference, unknowns, (self.parameters, [*self.q, *self.p]))
+            self.difference += list(missed)
         self.whole, self.free = list(whole), unknowns
-        self.pivots = graph.guards_of([*difference, *self.whole])
-        self.guards = [*self.pivots, *hidden.finiteness(graph, [*difference, *self.whole])]
+
+    def find_root(self) -> None:
+        """Newton's correction, and what has to be positive for it to be trusted."""
+        graph, outputs = self.graph, [*self.difference, *self.whole]
+        known = (self.parameters, [*self.q, *self.p]) if self.difference else ([], [])
+        self.root = Root(graph, self.difference, self.free, known)
+        self.pivots = graph.guards_of(outputs)
+        self.guards = [*self.pivots, *hidden.finiteness(graph, outputs)]
 
     @property
     def said(self) -> str:

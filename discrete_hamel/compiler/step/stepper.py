@@ -1,6 +1,6 @@
 """The compiled step: a scheme's residual, Jacobian and update as scalar code around one Newton loop."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
 
 import jax
 import jax.numpy as jnp
@@ -24,21 +24,39 @@ def in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
 class Stepper(Program):
     """A step of `scheme` for systems with the tree structure of the sample; hashed by identity, built once.
 
-    What has the same graph as a step that was built `like` it before is that, but for the sample.
+    What has the same graph as a step that was built `like` it before is that, but for the sample; so is what another
+    process has made of this graph, which `recall` gives by the graph's digest.
     """
 
+    code: tuple[str, int] | None = None  # the digest of its object code, and its operations, once it is made
+    recalled = False
+
     def __init__(
-        self, system: System, scheme: Scheme, state: State, h: Array, cost: Cost = cycles, like: Hashable = None
+        self,
+        system: System,
+        scheme: Scheme,
+        state: State,
+        h: Array,
+        cost: Cost = cycles,
+        like: Hashable = None,
+        recall: Callable[[str], Mapping | None] = lambda _: None,
     ) -> None:
         super().__init__(system, scheme, state, h, cost)
         run_passes(self, READING)
         self.kind = None if like is None else (graph_of(self), like)
         known = None if self.kind is None else _by_graph.get(self.kind)
         if isinstance(known, Stepper):
-            done = [*self.done, *(one._replace(seconds=0.0) for one in known.done[len(READING) : len(PASSES)])]
-            vars(self).update(vars(known) | {"sample": self.sample, "part": self.part, "done": done})
+            self._take(vars(known))
+        elif self.kind is not None and (kept := recall(self.kind[0])) is not None:
+            self._take(kept)
+            self.recalled = True
         else:
             run_passes(self, PASSES[len(READING) :])
+
+    def _take(self, made: Mapping) -> None:
+        """What was made of the same graph."""
+        done = [*self.done, *(one._replace(seconds=0.0) for one in made["done"][len(READING) : len(PASSES)])]
+        vars(self).update({**made, "sample": self.sample, "part": self.part, "done": done})
 
     def keep(self) -> None:
         """For steps of the same graph, now that its code is made."""

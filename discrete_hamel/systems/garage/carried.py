@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel.mechanics.description import call
 from discrete_hamel.mechanics.system import Invariant, System
 
 
@@ -17,8 +18,7 @@ class Carried(System):
         raise NotImplementedError
 
     def frame(self, q: Array) -> Array:
-        fields = jax.vmap(lambda unit: self.qdot(q, unit), out_axes=1)
-        return fields(jnp.eye(len(self.velocities)))
+        return call(_frame, None, self, q)  # traced once a shape
 
 
 class Vehicle(Carried):
@@ -43,6 +43,11 @@ class Vehicle(Carried):
 
     def invariants(self) -> dict[str, Invariant]:
         return {"energy": Invariant(self.energy, "bounded", ("lagrangian", "energies", "slip", "force"))}
+
+
+def _frame(system: Carried, q: Array) -> Array:
+    fields = jax.vmap(lambda unit: system.qdot(q, unit), out_axes=1)
+    return fields(jnp.eye(len(system.velocities)))
 
 
 def heading(angle: Array) -> tuple[Array, Array]:
