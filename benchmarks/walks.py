@@ -9,6 +9,7 @@ the user's system is asked, and answers out of its own room.
 
 import importlib
 import itertools
+import os
 import pkgutil
 import subprocess
 import sys
@@ -82,6 +83,7 @@ def room(name: str) -> str:
 
 def visited(walk: Callable[[], object]) -> list[Visit]:
     """The package's files whose functions are called, by first call."""
+    os.environ["DISCRETE_HAMEL_CACHE"] = "off"  # what another process has kept spares half of the way
     for module in pkgutil.walk_packages([str(PACKAGE)], "discrete_hamel."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
