@@ -7,7 +7,6 @@ own files. It is kept as Python's pickle, which can do as much as object code, a
 
 import pickle
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -36,7 +35,7 @@ def name_of(graph: str, run: PyTree) -> str:
     return digest_of(f"passes {graph} {values.hex()} {FILES}", 0)
 
 
-def recall(name: str) -> dict[str, Any] | None:
+def recall(name: str) -> dict[str, object] | None:
     """The stepper's attributes that were kept under this name."""
     kept = object_cache.read(name)
     if kept is None:
@@ -45,7 +44,7 @@ def recall(name: str) -> dict[str, Any] | None:
         return pickle.loads(kept)
 
 
-def keep(name: str, attributes: dict[str, Any]) -> None:
+def keep(name: str, attributes: dict[str, object]) -> None:
     """Keep a stepper's attributes, now that its first steps are verified."""
     told = {name: value for name, value in attributes.items() if name not in NOT_KEPT}
     object_cache.keep(name, pickle.dumps(told, pickle.HIGHEST_PROTOCOL))
