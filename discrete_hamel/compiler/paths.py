@@ -163,7 +163,7 @@ def _step(system: System, scheme: Scheme, state: State, h: Array, values: bytes)
 
     stepper = run_passes(Stepper(system, scheme, state, h, like=values, recall=recall), [emit, verify_steps])
     if names and not stepper.recalled:
-        program_cache.keep(names[0], vars(stepper))
+        program_cache.keep(names[0], {**vars(stepper), "code": stepper.run.code})
     return stepper
 
 

@@ -58,6 +58,7 @@ class HostRun:
         self.columns = list(accumulate([*self.widths, 1, 1], initial=0))
         self.room = np.zeros(COUNTS + self.size + ENDED)  # beside what is given: for the counts, `final`, and `ended`
         self.library, operations = _library(stepper)
+        self.code = self.library.name, operations
         self.steps = max(1, CALL // max(operations, 1))  # that a call takes at most
         self.function = FUNCTION(self.library.address("run"))
 
@@ -118,13 +119,11 @@ class HostRun:
 
 
 def _library(stepper: Stepper | StageStepper) -> tuple[Library, int]:
-    """The code of a stepper's run, and its operations; as another process has kept it, where it has."""
+    """The code of a stepper's run, and its operations: what another process has kept, where the stepper is its."""
     if stepper.code is not None and (kept := kept_code(stepper.code[0])) is not None:
         return kept, stepper.code[1]
     run = Run(stepper, Kind(fused()))
-    library = machine_code(run.text(), run.operations)
-    stepper.code = library.name, run.operations
-    return library, run.operations
+    return machine_code(run.text(), run.operations), run.operations
 
 
 def _address(array: np.ndarray) -> int:

@@ -28,7 +28,7 @@ class Stepper(Program):
     process has made of this graph, which `recall` gives by the graph's digest.
     """
 
-    code: tuple[str, int] | None = None  # the digest of its object code, and its operations, once it is made
+    code: tuple[str, int] | None = None  # the digest of its object code, and its operations, as another process kept it
     recalled = False
 
     def __init__(
