@@ -68,13 +68,19 @@ def report(title: str, root: Path) -> None:
     print(f"  pairs that share six lines: {duplicates(root)}", flush=True)
 
 
+def unpack(commit: str, folder: Path) -> None:
+    """The package as it was at a commit."""
+    command = ["git", "archive", f"{commit}^{{commit}}", "discrete_hamel"]
+    packed = subprocess.run(command, cwd=ROOT, capture_output=True)
+    if packed.returncode:
+        raise SystemExit(f"{commit} is no commit that is here: {packed.stderr.decode().strip()}")
+    subprocess.run(["tar", "-x", "-C", folder], input=packed.stdout, check=True)
+
+
 def main() -> None:
     for commit in sys.argv[1:] or [BEFORE_THE_MOVE]:
         with tempfile.TemporaryDirectory() as folder:
-            packed = subprocess.run(
-                ["git", "archive", commit, "discrete_hamel"], cwd=ROOT, capture_output=True, check=True
-            )
-            subprocess.run(["tar", "-x", "-C", folder], input=packed.stdout, check=True)
+            unpack(commit, Path(folder))
             report(commit, Path(folder))
     report("here", ROOT)
 
