@@ -33,6 +33,7 @@ RIGHT = {
     "by a counter": lambda x: lax.fori_loop(0, 3, lambda i, c: c + x[i], 0.0),
     "by the data": lambda x: x[x[0].astype(int) + 5],
     "JAX's own": lambda x: jnp.sum(jnp.roll(x, 1) + jnp.sort(x)) + jnp.interp(x[0], x, x) + jnp.sum(jnp.repeat(x, 2)),
+    "constants that are no numbers": lambda x: x[0] + lax.mul(jnp.inf, 0.0),
     "derivatives": jax.jacfwd(jax.grad(lambda x: jnp.sum(jnp.cumsum(x)[::-1] ** 2) + x[1])),
 }
 

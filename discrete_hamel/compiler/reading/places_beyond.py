@@ -49,7 +49,8 @@ def _beyond(jaxpr: "Jaxpr", values: dict) -> Iterator[tuple[list[int], tuple[int
         if name in FIRST:
             yield from _outside(equation, given)
         elif name in TABLE and all(value is not None and np.size(value) <= SMALL for value in given):
-            found = evaluate(equation, given)  # type: ignore[arg-type]  # none is missing
+            with np.errstate(all="ignore"):  # constants may be infinite
+                found = evaluate(equation, given)  # type: ignore[arg-type]  # none is missing
             known.update(zip(equation.outvars, found, strict=True))
         for inner, consts in _within(equation):
             outer = zip(inner.invars, given, strict=True) if name in CALLS else ()
