@@ -39,10 +39,8 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
     clock = scheme.time(state)
     t = steps * float(h) if clock is None else float(clock)
     where = f"step {steps + 1} (from t = {t:g} with h = {float(size_of_step):g})"
-    if system.frameless:
-        reason = singular_reason(system, state.q, state.p, float(size_of_step), where)
-        if reason is not None:
-            return reason
+    if system.frameless and (reason := singular_reason(system, state.q, state.p, float(size_of_step), where)):
+        return reason
     position = f"q = {np.array2string(np.asarray(state.q), precision=6, separator=', ')}"
     if not np.all(np.isfinite(at_guess)):
         row = int(np.flatnonzero(~np.isfinite(at_guess))[0])
@@ -66,8 +64,7 @@ def failed_step(system: System, scheme: Scheme, state: State, h: Array, steps: i
         f"{where}: Newton's method left {left} after {int(report.iterations)} iterations, worst in "
         f"{scheme.equation(system, row)}, near {position}. "
     )
-    bad = frames.condition(psi[:, : system.rank])
-    if bad > DEGENERATE:
+    if (bad := frames.condition(psi[:, : system.rank])) > DEGENERATE:
         message += f"The frame is nearly singular there (condition {bad:.1e}): change coordinates or fields. "
     return NewtonFailed(message + remedy)
 
@@ -99,6 +96,10 @@ def not_finite(q: np.ndarray, xi: np.ndarray, t: np.ndarray, finished: int, save
     )
 
 
+def _frame_margin(system: System, q: Array) -> Array:  # of wrappers too, whose class has a property there
+    return system.frame_margin(q)
+
+
 def lost_frame(
     system: System, scheme: Scheme, q: np.ndarray, t: np.ndarray, finished: int, save_every: int
 ) -> FrameDegenerates | None:
@@ -108,10 +109,9 @@ def lost_frame(
     """
     if type(system).frame_margin is System.frame_margin:
         return None
-    margins = along(type(system).frame_margin, system, q)
+    margins = along(_frame_margin, system, q)
     left = np.abs(margins) if scheme.at_nodes else margins * np.sign(margins[0])
-    lost = np.flatnonzero(~(left > 1 / DEGENERATE))
-    if not len(lost):
+    if not len(lost := np.flatnonzero(~(left > 1 / DEGENERATE))):
         return None
     k = finished + int(lost[0])
     return FrameDegenerates(
