@@ -213,11 +213,16 @@ def test_after_a_run_small_numbers_are_what_they_were():
     assert np.all(np.array([SMALLEST, 2 * SMALLEST]) / 4 > 0)
 
 
+@pytest.mark.parametrize("where", ["stack", "heap"])
 @pytest.mark.parametrize("family", ["x86_64", "aarch64", "riscv64"])
-def test_every_processor_is_told_in_its_own_words(family, monkeypatch):
+def test_every_processor_is_told_in_its_own_words(family, where, monkeypatch):
     """The words are LLVM's: it would not take another family's for its own."""
     monkeypatch.setattr(module, "architecture", lambda: family)
-    text = module.run_function(["  store double 0.0, ptr %a", "  ret void"], ["a"])
+    memory = section.Memory()
+    memory.new(1 if where == "stack" else module.MOST_ON_STACK)
+    lines = ["  store double 0.0, ptr %a", "  store double 0.0, ptr %memory", "  ret void"]
+    text = module.run_function(lines, ["a"], memory, instructions.Kind(fused=True))
+    assert ("malloc" in text) == (where == "heap")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(f"{family}-unknown-linux-gnu").create_target_machine()

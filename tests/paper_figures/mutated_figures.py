@@ -106,12 +106,12 @@ def scaled_bracket(factor: float) -> Callable[[type], dict[str, Any]]:
 
 
 def turned_frame(kind: type) -> dict[str, Any]:
-    """The blade's directions a hundredth of a radian off the heading."""
+    """The blade's directions a hundredth of a radian off the heading, with the bracket of those that are not."""
 
     def frame(self: Any, q: Any) -> Any:
         return kind.frame(self, jnp.asarray(q).at[0].add(0.01))
 
-    return {"frame": frame}
+    return {"frame": frame, "structure": kind.structure}
 
 
 def scaled(**factors: float) -> Callable[[Any], Any]:

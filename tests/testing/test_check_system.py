@@ -61,6 +61,8 @@ class NoAlgebra(dh.systems.EulerPoincare):
 class Leaving(dh.systems.SphericalPendulum):
     """gamma' = gamma x xi, and a little outward."""
 
+    structure = dh.systems.SphericalPendulum.structure
+
     def frame(self, q):
         return super().frame(q) + 0.1 * q[:, None] * jnp.ones((1, 3))
 

@@ -47,7 +47,7 @@ class NativeRun(Protocol):
     """The machine code of a run."""
 
     steps: int  # that a call takes at most
-    code: tuple[str, int]  # the digest that it is kept under, and its operations
+    code: tuple[str, int]  # the name that it is kept under, and its operations
 
     def __call__(
         self, system: System, scheme: Scheme, state: State, h: Array, intervals: int, every: int, into: Any = None
