@@ -182,3 +182,37 @@ def test_a_section_that_meets_an_orbit_along_it_ends_a_run():
     assert np.ptp(marked.energy[np.isfinite(marked.energy)]) < 0.2  # of 3.3, to the last node before
     away = dh.simulate(reduced, [-0.8], [0.0, 2.5], h=0.02, steps=200)  # that does not come near
     assert np.all(away.report.converged)
+
+
+@pytest.mark.parametrize("off_d", [False, True])
+def test_a_motion_that_is_not_invariant_is_refused_though_l_is_on_d(off_d):
+    """A sleigh that a force pulls back along x, or with a term of l that is zero on D; drag is the same everywhere."""
+
+    def lagrangian(q, xi):
+        return 0.5 * xi @ xi + 0.2 * xi[0] * xi[2] + (0.8 * q[1] * xi[2] if off_d else 0.0)
+
+    def frame(q):
+        c, s, z = jnp.cos(q[0]), jnp.sin(q[0]), jnp.zeros_like(q[0])
+        return jnp.stack([jnp.stack([z + 1, z, z]), jnp.stack([z, c, s]), jnp.stack([z, -s, c])], 1)
+
+    def made(force):
+        return dh.from_quasivelocities(lagrangian, frame, 2, force=force, coordinates=("theta", "x", "y"))
+
+    spring = None if off_d else lambda q, xi: -q[1] * jnp.stack([0 * q[0], jnp.cos(q[0]), -jnp.sin(q[0])])
+    with pytest.raises(ValueError, match="it changes what the force, or the Lagrangian off D, does to the motion"):
+        dh.reduce(made(spring), ["x", "y"], q=[0.1, 0.0, 0.0])
+    if not off_d:
+        drag = made(lambda q, xi: -0.3 * xi * jnp.abs(xi))
+        assert dh.reduce(drag, ["x", "y"], q=[0.1, 0.0, 0.0]).rank == 2
+
+
+def test_a_slip_that_is_zero_at_the_start_alone_is_refused():
+    slipping = dh.from_quasivelocities(
+        lambda q, xi: 0.5 * xi @ xi,
+        lambda q: jnp.eye(3),
+        2,
+        slip=lambda q: jnp.sin(q[:1]),
+        coordinates=("a", "x", "y"),
+    )
+    with pytest.raises(ValueError, match="for constraints without slip"):
+        dh.reduce(slipping, ["x", "y"], q=[0.0, 0.0, 0.0])

@@ -341,34 +341,40 @@ def _choose_bases(draft: ReducedSystem, point: Array) -> ReducedSystem:
 
 @interpret
 def _at_start(draft: ReducedSystem) -> tuple[Array, Array, Array]:
-    """Psi, T and the slip at sigma(r)."""
-    point = draft.section(draft.start)
-    return draft.system.frame(point), draft.tangent(draft.start), draft.system.slip(point)
+    """Psi, T and the slip at sigma(r), with its slopes: it may be zero there alone."""
+    point, slip = draft.section(draft.start), draft.system.slip
+    return draft.system.frame(point), draft.tangent(draft.start), jnp.append(slip(point), jax.jacfwd(slip)(point))
 
 
 @interpret
-def _facts(system: System, q: Array, xi: Array) -> tuple[Array, Array]:
-    """The fields of D, and l at (xi, b(q))."""
-    return system.frame(q)[:, : system.rank], system.lagrangian(q, hamel.full(system, q, xi))
+def _facts(system: System, q: Array, xi: Array) -> tuple[Array, Array, Array, Array]:
+    """The fields of D; at (xi, b(q)) l, and the acceleration in coordinates, of which two parts are the sum."""
+    whole = hamel.full(system, q, xi)
+    psi, turned = jax.jvp(system.frame, (q,), (system.velocity(q, whole),))
+    _, rate = hamel.vector_field(system, q, whole)
+    return psi[:, : system.rank], system.lagrangian(q, whole), turned @ whole, psi @ rate
 
 
 def _require_invariance(reduced: ReducedSystem, point: Array) -> None:
-    """l and D are the same at sigma(r) and at a moved point."""
+    """D, l on it, and the acceleration, with what forces and l off D have in it, are the same at a moved point."""
     system = reduced.system
     rng = np.random.default_rng(1)
     amount = 0.3 * rng.normal(size=len(reduced.actions))
     g = scipy.linalg.expm(np.einsum("a,aij->ij", amount, np.asarray(reduced.actions)))
     there = (g @ np.append(np.asarray(point), 1.0))[:-1]
     free = rng.normal(size=system.rank)
-    along, here = _facts(system, point, free)
+    along, here, *parts = _facts(system, point, free)
     moved = g[:-1, :-1] @ along @ free
     fields = _facts(system, there, free)[0]
     xi, *_ = np.linalg.lstsq(fields, moved)
     off = np.max(np.abs(fields @ xi - moved)) / np.max(np.abs(moved))
-    other = _facts(system, there, xi)[1]
+    _, other, *others = _facts(system, there, xi)
+    bent = np.max(np.abs(g[:-1, :-1] @ sum(parts) - sum(others)))
+    size = max(float(np.max(np.abs(part))) for part in (*parts, *others)) + 1e-3 * np.max(np.abs(moved))
     for what, change in (
         ("the constraint distribution D", off),
         ("the Lagrangian", abs(other - here) / max(abs(here), 1e-12)),
+        ("what the force, or the Lagrangian off D, does to the motion", bent / size),
     ):
         if not change < INVARIANT:
             raise InputError(
