@@ -113,3 +113,18 @@ def test_what_is_no_symmetry_is_refused_with_a_sentence():
         analysis.generator(DISK, np.zeros((2, 3)))
     with pytest.raises(ValueError, match="a mapping of names to symmetries"):
         analysis.bundles(DISK, AT, symmetries=turned)
+
+
+def test_a_symmetry_of_other_coordinates_is_refused_and_no_momentum_that_is_zero_for_ever():
+    with pytest.raises(ValueError, match="has 5 coordinates, counted from 0; got 5"):
+        analysis.generator(DISK, 5, AT)
+    with pytest.raises(ValueError, match="has 5 coordinates, counted from 0; got -6"):
+        analysis.bundles(DISK, AT, symmetries=[3, -6])
+    with pytest.raises(ValueError, match="got 2"):
+        analysis.generator(dh.from_velocities(lambda q, v: v @ v, lambda q: jnp.eye(2), 2), 2, [0.0, 0.0])
+    with pytest.raises(ValueError, match=r"the symmetry of q must return shape \(5,\) for N = 5; got shape \(2,\)"):
+        analysis.noether(DISK, lambda q: q[:2], AT, [0.1, 0.6, 3.0])
+    with pytest.raises(ValueError, match=r"the symmetry of \(s, q\) must return shape \(5,\)"):
+        analysis.generator(DISK, lambda s, q: q[:2] + s, AT)
+    with pytest.raises(ValueError, match="the size of q here, 5; M has 3 rows"):
+        analysis.generator(DISK, np.eye(3), AT)

@@ -12,6 +12,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, Coordinates
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.mechanics.system import System
+from discrete_hamel.runs.output_shapes import refuse_shape
 
 Generator = Callable[[Array], Array]
 # What a symmetry is given as: X(q) or g(s, q), a matrix M or a pair (M, v), the name or the index of a coordinate.
@@ -71,10 +72,13 @@ def generator(system: System, symmetry: Symmetry, q: Coordinates | None = None) 
     [0.0, 0.0, 1.0, 0.0, 0.0]
     """
     if isinstance(symmetry, str | int | np.integer):
-        return Translation(_index(system, symmetry))
+        return Translation(_index(system, symmetry, q))
     if callable(symmetry):
         return _of_function(symmetry, q)
-    return _affine(symmetry)
+    found = _affine(symmetry)
+    if q is not None and len(found.vector) != len(q):
+        raise InputError(f"an affine symmetry is of the size of q here, {len(q)}; M has {len(found.vector)} rows.")
+    return found
 
 
 def by_name(system: System, symmetries: Symmetries, q: Coordinates | None = None) -> dict[str, Generator]:
@@ -91,14 +95,17 @@ def by_name(system: System, symmetries: Symmetries, q: Coordinates | None = None
             "symmetries is a mapping of names to symmetries, {'turn': g}, or a list of cyclic coordinates, "
             f"['x', 'y']; got {symmetries!r}."
         )
-    indices = [_index(system, coordinate) for coordinate in symmetries]
+    indices = [_index(system, coordinate, q) for coordinate in symmetries]
     names = system.coordinates
     return {names[i] if i < len(names) else f"q[{i}]": Translation(i) for i in indices}
 
 
-def _index(system: System, coordinate: str | int | np.integer) -> int:
+def _index(system: System, coordinate: str | int | np.integer, q: Coordinates | None) -> int:
     names = system.coordinates
     if isinstance(coordinate, int | np.integer):
+        count = len(names) if q is None else len(q)
+        if (count or q is not None) and not -count <= coordinate < count:
+            raise InputError(f"{type(system).__name__} has {count} coordinates, counted from 0; got {coordinate}.")
         return int(coordinate)
     if coordinate in names:
         return names.index(coordinate)
@@ -114,13 +121,17 @@ def _of_function(function: Callable, q: Coordinates | None) -> Generator:
         and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
     if len(needed) == 1:
+        if q is not None:
+            refuse_shape("the symmetry of q", np.shape(q), f"N = {len(q)}", function, jnp.asarray(q, float))
         return function
     if len(needed) != 2:
         raise InputError(
             f"a symmetry is a generator X(q) or an action g(s, q); {function!r} takes {len(needed)} arguments."
         )
     if q is not None:
-        _require_group(function, jnp.asarray(q, float))
+        here = jnp.asarray(q, float)
+        refuse_shape("the symmetry of (s, q)", here.shape, f"N = {len(here)}", function, jnp.zeros(()), here)
+        _require_group(function, here)
     return Flow(function)
 
 
