@@ -7,6 +7,7 @@ import scipy.linalg
 from reduced_cases import disk, sleigh
 
 import discrete_hamel as dh
+from discrete_hamel.analysis.motion import events
 from discrete_hamel.analysis.reduction.relative_periodic_orbits import _exponentials
 from discrete_hamel.drawing.films import film_scene
 
@@ -127,3 +128,15 @@ def test_returns_in_closed_form():
     )
     assert abs(number - turned(rates[1], h) / turned(rates[0], h)) < 1e-7
     assert abs(number - rates[1] / rates[0]) > 1e-3  # of the motion itself
+
+
+def test_a_return_is_the_next_crossing_though_none_comes_after_it(monkeypatch):
+    """A stone that falls past y = 0 once, forwards and backwards in time; it waited for a second crossing."""
+    monkeypatch.setattr(events, "LONGEST", 5000)
+    stone = dh.from_velocities(lambda q, v: 0.5 * v @ v - 9.81 * q[1], lambda q: jnp.eye(2), 2)
+    past = dh.return_map(stone, lambda q, xi: q[1], h=0.05, sense=-1)
+    q, xi, t = past([0.0, 1.0], [1.0, 2.0])
+    np.testing.assert_allclose(t, (2 + np.sqrt(4 + 2 * 9.81)) / 9.81, rtol=1e-12)
+    np.testing.assert_allclose([*q, *xi], [t, 0.0, 1.0, 2 - 9.81 * t], atol=1e-12)
+    q, xi, t = dh.return_map(stone, lambda q, xi: q[1], h=-0.05, sense=-1)([0.0, 1.0], [1.0, -2.0])
+    np.testing.assert_allclose(t, -(2 + np.sqrt(4 + 2 * 9.81)) / 9.81, rtol=1e-12)

@@ -166,10 +166,14 @@ class ReturnMap(NamedTuple):
 
     def __call__(self, q: Coordinates, xi: Quasivelocities) -> tuple[np.ndarray, np.ndarray, float]:
         """The next crossing after (q, xi), which may itself lie on the section."""
-        found = section(self.system, q, xi, self.function, h=self.h, count=2, scheme=self.scheme, sense=self.sense)
-        least = AT_START * (1.0 if callable(self.h) else float(self.h))
-        k = int(np.argmax(found.t > least))
-        return found.q[k], found.xi[k], float(found.t[k])
+        least = AT_START * (1.0 if callable(self.h) else abs(float(self.h)))
+        for count in (1, 2):  # the second where the first is the start; no more is waited for
+            found = section(
+                self.system, q, xi, self.function, h=self.h, count=count, scheme=self.scheme, sense=self.sense
+            )
+            if abs(found.t[-1]) > least:
+                break
+        return found.q[-1], found.xi[-1], float(found.t[-1])
 
 
 def return_map(
