@@ -145,3 +145,25 @@ def test_what_no_action_has_is_refused():
         dh.vakonomic(pushed, [0.0, 0, 0], [1.0, 0.0], t=1.0)
     with pytest.raises(ValueError, match="there are 1, one a constraint"):
         dh.vakonomic(HEISENBERG, [0.0, 0, 0], [1.0, 0.0], multipliers=[1.0, 2.0], t=1.0)
+
+
+def test_a_force_that_is_zero_at_the_start_is_refused_too():
+    spring = dh.forced(HEISENBERG, lambda q, xi: -4.0 * q)
+    with pytest.raises(ValueError, match="forces are not part of an action"):
+        dh.vakonomic(spring, [0.0, 0, 0], [1.0, 0.5], t=[0.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match="forces are not part of an action"):
+        dh.vakonomic_between(spring, [0.0, 0, 0], [0.3, 0.0, 0.1], t=1.0)
+
+
+def test_the_flow_goes_back_in_time_and_times_without_order_are_refused():
+    """There and back, with the action of the way back that of the way there with the other sign."""
+    times = np.linspace(0.0, 2.0, 41)
+    there = dh.vakonomic(HEISENBERG, [0.1, 0.2, 0], [0.8, -0.3], multipliers=[0.5], t=times)
+    back = dh.vakonomic(HEISENBERG, there.q[-1], there.xi[-1, :2], multipliers=there.multipliers[-1], t=-times)
+    np.testing.assert_allclose(back.q[::-1], there.q, atol=1e-10)
+    assert back.action == pytest.approx(-there.action, rel=1e-9)
+    for t in ([0.0, 1.0, 0.5], [-1.0, 1.0], [2.0, 1.0], [], [np.nan]):
+        with pytest.raises(ValueError, match="finite times in order"):
+            dh.vakonomic(HEISENBERG, [0.0, 0, 0], [1.0, 0.0], t=t)
+        with pytest.raises(ValueError, match="finite times in order"):
+            dh.reference(HEISENBERG, [0.0, 0, 0], [1.0, 0.0], t=t)

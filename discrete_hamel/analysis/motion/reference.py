@@ -33,6 +33,25 @@ def _nodes(system: System, q: Array, free: Array) -> tuple[Array, Array]:
     return jax.vmap(node)(q, free)
 
 
+def node_times(t: ArrayLike) -> np.ndarray:
+    """The times of the nodes: those of an array, or 0 and the time given.
+
+    >>> node_times(2.0).tolist()
+    [0.0, 2.0]
+    """
+    times = np.atleast_1d(np.asarray(floats("t", t)))
+    times = np.concatenate([[0.0], times]) if np.ndim(t) == 0 else times
+    ahead = times if np.ndim(times) == 1 and len(times) and times[-1] >= 0 else -times
+    if (
+        ahead.ndim != 1
+        or not len(ahead)
+        or not np.all(np.isfinite(ahead))
+        or (ahead.any() and not (ahead[0] >= 0 and np.all(np.diff(ahead) > 0)))
+    ):
+        raise InputError("t must be a final time or finite times in order, all forward or all backward of 0.")
+    return times
+
+
 def reference(
     system: System, q: Coordinates, xi: Quasivelocities | None = None, *, v: Velocities | None = None, t: ArrayLike
 ) -> Trajectory:
@@ -46,16 +65,7 @@ def reference(
     (2, 3)
     """
     system, q, xi = checks.initial_data(system, q, xi, v)
-    times = np.atleast_1d(np.asarray(floats("t", t)))
-    if np.ndim(t) == 0:
-        times = np.concatenate([[0.0], times])
-    steps = np.diff(times)
-    if (
-        times.ndim != 1
-        or not np.all(np.isfinite(times))
-        or not (np.all(steps > 0) or np.all(steps < 0) or not steps.any())
-    ):
-        raise InputError("t must be a final time or finite times in order, all forward or all backward of 0.")
+    times = node_times(t)
     y0 = np.concatenate([q, xi[: system.rank]])
     size = np.zeros(len(q))
     samples = np.empty((len(times), len(y0)))

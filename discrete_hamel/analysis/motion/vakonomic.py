@@ -16,6 +16,7 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError, RunFailed
+from discrete_hamel.analysis.motion.reference import node_times
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.frames import left_inverse
 from discrete_hamel.mechanics.nonlinear import need_frame
@@ -70,8 +71,7 @@ def vakonomic(
         raise InputError(f"multipliers has shape {start.shape}; there are {across}, one a constraint.")
     pi = np.array(hamel.momentum(system, q, xi))
     pi[system.rank :] += start
-    times = np.atleast_1d(np.asarray(t, float))
-    times = np.concatenate([[0.0], times]) if np.ndim(t) == 0 else times
+    times = node_times(t)
     guess = jnp.asarray(xi[: system.rank])
     found = scipy.integrate.solve_ivp(
         lambda _, y: np.asarray(_rates(len(q), system, y, guess)),
@@ -148,9 +148,13 @@ def _accept(
 ) -> tuple[System, Array, Array]:
     need_frame(system, "vakonomic motion", "give the constraint by its rows, from_constraints")
     system, q, xi = checks.initial_data(system, q, xi, v)
-    if np.any(np.asarray(system.force(q, xi))) or np.any(np.asarray(system.force(q, xi + 1.0))):
-        raise InputError("forces are not part of an action: a vakonomic motion has none.")
+    _refuse_force(np.asarray([system.force(q, xi), system.force(q, xi + 1.0)]))
     return system, q, xi
+
+
+def _refuse_force(values: np.ndarray) -> None:
+    if np.any(values):
+        raise InputError("forces are not part of an action: a vakonomic motion has none.")
 
 
 @jax.jit
@@ -176,19 +180,23 @@ def _rates(coordinates: int, system: System, y: Array, guess: Array) -> Array:
 
 @partial(jax.jit, static_argnums=0)
 def _along(coordinates: int, system: System, y: Array, guess: Array) -> tuple[Array, ...]:
-    """xi, mu, energy and l at nodes."""
+    """xi, mu, energy, l and forces at nodes."""
 
     def node(y: Array) -> tuple[Array, ...]:
         q, pi = y[:coordinates], y[coordinates:]
         xi = hamel.legendre(system, q, pi[: system.rank], guess)
         value, mu = jax.value_and_grad(system.lagrangian, 1)(q, xi)
-        return xi, mu, mu @ xi - value, value
+        return xi, mu, mu @ xi - value, value, system.force(q, xi)
 
     return jax.vmap(node)(y)
 
 
 def _curve(coordinates: int, system: System, t: np.ndarray, y: np.ndarray, guess: Array) -> Vakonomic:
-    xi, mu, energy, value = (np.asarray(part) for part in _along(coordinates, system, jnp.asarray(y), guess))
+    found = _along(coordinates, system, jnp.asarray(y), guess)
+    xi, mu, energy, value, force = (np.asarray(part) for part in found)
+    _refuse_force(force)  # one that is zero where the curve starts is found along it
     pi = y[:, coordinates:]
-    action = float(scipy.interpolate.CubicSpline(t, value).integrate(t[0], t[-1]))
+    action, ahead = 0.0, np.sign(t[-1] - t[0])  # a spline is of what grows
+    if ahead:
+        action = float(ahead * scipy.interpolate.CubicSpline(ahead * t, value).integrate(ahead * t[0], ahead * t[-1]))
     return Vakonomic(t, y[:, :coordinates], xi, pi, (pi - mu)[:, system.rank :], energy, action)
