@@ -183,3 +183,33 @@ def test_where_must_be_said():
     system = dh.from_quasivelocities(lambda q, xi: xi @ xi, lambda q: jnp.eye(2), 2)
     with pytest.raises(ValueError, match="say near which q"):
         dh.equations(system)
+
+
+def test_one_name_for_two_quantities_is_told_apart_or_refused():
+    """A spring whose constant is called as its coordinate: the force was -3 x^2."""
+    spring = dh.from_velocities(
+        lambda q, v, p: 0.5 * v @ v - 0.5 * p["x"] * q[0] ** 2, lambda q, p: jnp.eye(1), 1,
+        params={"x": 2.0}, coordinates=("x",),
+    )  # fmt: skip
+    found = dh.equations(spring, [0.3])
+    (force,) = found.balance.values()
+    assert str(force) == "-parameter_x*x"
+    assert "x*x_spring" in str(dh.equations(spring, [0.3], names={"parameter_x": "x_spring"}))
+    with pytest.raises(ValueError, match="two quantities would be called 'J'"):
+        dh.equations(dh.systems.ChaplyginSleigh(), names={"mass": "J", "inertia": "J"})
+
+
+def test_constraints_whose_free_velocities_alone_have_names():
+    """A skate, theta and x free: p_theta' = 0, and the reaction is that of Lagrange's multiplier."""
+    skate = dh.from_constraints(
+        lambda q, v: 0.5 * v @ v,
+        lambda q: jnp.array([[0.0, -jnp.sin(q[0]), jnp.cos(q[0])]]),
+        coordinates=("theta", "x", "y"),
+        free=("theta", "x"),
+    )
+    found = dh.equations(skate, [0.3, 0.0, 0.0])
+    assert found.balance["p_theta'"] == 0
+    (reaction,) = found.reactions.values()
+    at = {"theta": 0.3, "theta'": 0.7, "x'": 1.1}
+    value = reaction.subs({symbol: at[str(symbol)] for symbol in reaction.free_symbols})
+    assert float(value) == pytest.approx(0.7 * 1.1 / np.cos(0.3), rel=1e-12)  # theta' times the speed along

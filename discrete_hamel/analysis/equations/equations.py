@@ -125,8 +125,9 @@ def equations(system: System, q: Coordinates | None = None, *, names: Mapping[st
 
     Structure functions, momenta, Hamel's equations in velocities and in momenta, accelerations and reactions, in the
     names of the system's coordinates, velocities and parameters; momenta are p_ and the name of the velocity. `names`
-    gives other ones: {"inertia": "J", "p_omega": "p1"}. `.reduced` is what closes by itself. q is a place in the
-    neighbourhood of which they hold, where frames are chosen and pivots taken; by default `system.sample()`'s. What is
+    gives other ones: {"inertia": "J", "p_omega": "p1"}; a parameter x beside a coordinate x is parameter_x. `.reduced`
+    is what closes by itself. q is a place in the neighbourhood of which they hold, where frames are chosen and pivots
+    taken; by default `system.sample()`'s. What is
     zero is found by the normal form of `rational.py`, not by search. It needs SymPy, the extra `sympy`.
 
     >>> import discrete_hamel as dh
@@ -157,6 +158,7 @@ class _Reader:
         self.place = on_device(validation.vector("q", q))
         self.system = self.plain.at(self.place)
         self.graph = Graph()
+        self.taken: set[str] = set()
         self.rank = int(self.system.rank)
         self.across = np.shape(self.system.slip(self.place))[0]
         draw = np.random.default_rng(0).uniform(0.5, 1.5, 2 * self.rank + self.across)  # not where terms vanish
@@ -172,28 +174,37 @@ class _Reader:
         return self.names.get(name, name)
 
     def _of(self, kind: str, letter: str, count: int) -> list[str]:
-        known = getattr(self.system, kind) or [f"{letter}{k + 1}" for k in range(count)]
+        known = tuple(getattr(self.system, kind))  # of velocities the free ones alone may have names
+        known += tuple(f"{letter}{k + 1}" for k in range(len(known), count))
         return [self._name_for(name) for name in known[:count]]
 
     def _inputs(self, names: list[str], samples: Array | np.ndarray) -> np.ndarray:
-        nodes = [self.graph.input(name, float(sample)) for name, sample in zip(names, samples, strict=True)]
+        nodes = [self._symbol(name, float(sample)) for name, sample in zip(names, samples, strict=True)]
         return np.array(nodes, dtype=object)
+
+    def _symbol(self, name: str, sample: float) -> int:
+        """A node of the graph that nothing else has the name of: one name would make one quantity of two."""
+        if name in self.taken:
+            raise InputError(f"two quantities would be called {name!r}: give one another name by names={{...}}.")
+        self.taken.add(name)
+        return self.graph.input(name, sample)
 
     def _parameters(self) -> System:
         """The system with nodes for its leaves: symbols for the user's, numbers for what the library chose."""
         users = {id(leaf) for leaf in jax.tree.leaves(self.plain)}
         leaves, tree = jax.tree_util.tree_flatten_with_path(self.system)
-        last = [_last(path) for path, _ in leaves]
+        last, states = [_last(path) for path, _ in leaves], frozenset(self.taken)
         nodes = []
         for name, (path, leaf) in zip(last, leaves, strict=True):
             own = name if last.count(name) == 1 else jax.tree_util.keystr(path).lstrip(".")
+            own = f"parameter_{own}" if self._name_for(own) in states else own
             values = np.asarray(leaf)
             array = np.empty(values.shape, dtype=object)
             symbolic = id(leaf) in users and values.dtype.kind == "f"
             for index in np.ndindex(values.shape):
                 label = self._name_for(own + "".join(f"_{k + 1}" for k in index))
                 value = float(values[index])
-                array[index] = self.graph.input(label, value) if symbolic else self.graph.const(value)
+                array[index] = self._symbol(label, value) if symbolic else self.graph.const(value)
             nodes.append(array)
         return jax.tree.unflatten(tree, nodes)
 
