@@ -113,8 +113,8 @@ def action_variation(trajectory: Trajectory, eta: Eta, *, principle: Principle |
 
 
 def transpositional_defect(trajectory: Trajectory, *, principle: Principle | None = None) -> np.ndarray:
-    """Returns delta l^d of an interval by its own formula less that of varied nodes, (K, 2, n); 0 where the fields
-    commute.
+    """Returns delta l^d of an interval by its own formula less that of varied nodes, (K, 2, n), both with the work of
+    forces, as in `action_variation`; 0 where the fields are constant.
 
     Hamel's variations (5.7), (5.8) are not those that delta q_k = Psi(q_k) eta_k and the reconstruction give ([HE]
     Remark 5.1). With eta in the middle of an interval and eta' its rate the difference is
