@@ -53,6 +53,8 @@ def check_conserved(
     Traceback (most recent call last):
     discrete_hamel.testing.failure_message.AxiomFailed: <lambda> changes by ... of its size, where 1e-11 is allowed...
     """
+    if isinstance(kept, str) and kept != "exact":
+        raise InputError(f'kept is {kept!r}; it is "exact", an order or False.')
     functions = [function] if callable(function) or isinstance(function, str) else list(function)
     if motions is None:
         if system is None:
@@ -112,7 +114,10 @@ def _values(function: Callable | str, run: Trajectory) -> np.ndarray:
     if function == "energy":
         return np.asarray(run.energy)
     if isinstance(function, str):
-        return np.asarray(run.invariants()[function])
+        known = run.invariants()
+        if function not in known:
+            raise InputError(f"{type(run.system).__name__} has no invariant {function!r}; it has {', '.join(known)}.")
+        return np.asarray(known[function])
     return np.asarray(_along(function, run.q, run.xi))
 
 

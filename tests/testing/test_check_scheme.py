@@ -98,3 +98,10 @@ def test_they_did_vary():
 def test_trajectories_are_runs(run):
     assert run.q.shape == (11, 3)
     assert jnp.all(run.report.converged)
+
+
+def test_what_is_to_be_kept_and_how_is_refused_in_words():
+    with pytest.raises(ValueError, match='it is "exact", an order or False'):
+        check_conserved("energy", SLEIGH, kept="exactly")
+    with pytest.raises(ValueError, match="ChaplyginSleigh has no invariant 'enrgy'; it has energy"):
+        check_conserved("enrgy", SLEIGH, examples=1, steps=2)
