@@ -85,3 +85,15 @@ def test_jacobis_last_multiplier():
     assert off(lambda q, xi: dh.energy(sleigh, q, xi) ** 2 / xi[0]) < 1e-12
     assert off(lambda q, xi: xi[0]) > 0.01
     assert off(lambda q, xi: 1.0 + 0 * xi[0]) > 0.01
+
+
+def test_drag_that_has_no_derivative_at_rest_keeps_no_density_without_a_word():
+    """v |v| takes phase volume away; its NaN at rest was taken for no residual."""
+
+    def drag(q, v):
+        return -0.1 * v * jnp.linalg.norm(v)
+
+    disc = dh.from_velocities(lambda q, v: 0.5 * v @ v, lambda q: jnp.eye(2), 2, force=drag)
+    assert dh.phase_divergence(disc, [0.0, 0.0], [1.0, 0.5]) < -0.1
+    with pytest.raises(ValueError, match="has no derivative at rest"):
+        dh.invariant_density(disc, [0.0, 0.0])

@@ -113,6 +113,12 @@ def invariant_density(
     worst = 0.0
     for place in [q, *phase_space.nearby(system, q, system.frame(q).shape[1])]:
         rank, off = _conditions(chosen, system, place)
+        if not np.isfinite(off):
+            raise InputError(
+                f"the divergence of {type(system).__name__} has no derivative at rest at q = "
+                f"{np.asarray(place).tolist()}, as of a force that is not smooth there: "
+                "whether a density is kept cannot be told."
+            )
         worst = max(worst, float(off))
     n = system.frame(q).shape[1]
     if int(rank) < n and int(rank) < (reached := integrable(system, q).growth[-1]):
