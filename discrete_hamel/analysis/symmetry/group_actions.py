@@ -76,8 +76,8 @@ def generator(system: System, symmetry: Symmetry, q: Coordinates | None = None) 
     if callable(symmetry):
         return _of_function(symmetry, q)
     found = _affine(symmetry)
-    if q is not None and len(found.vector) != len(q):
-        raise InputError(f"an affine symmetry is of the size of q here, {len(q)}; M has {len(found.vector)} rows.")
+    if q is not None and len(found.vector) != np.size(q):
+        raise InputError(f"an affine symmetry is of the size of q here, {np.size(q)}; M has {len(found.vector)} rows.")
     return found
 
 
@@ -103,7 +103,7 @@ def by_name(system: System, symmetries: Symmetries, q: Coordinates | None = None
 def _index(system: System, coordinate: str | int | np.integer, q: Coordinates | None) -> int:
     names = system.coordinates
     if isinstance(coordinate, int | np.integer):
-        count = len(names) if q is None else len(q)
+        count = len(names) if q is None else np.size(q)
         if (count or q is not None) and not -count <= coordinate < count:
             raise InputError(f"{type(system).__name__} has {count} coordinates, counted from 0; got {coordinate}.")
         return int(coordinate)
@@ -122,7 +122,7 @@ def _of_function(function: Callable, q: Coordinates | None) -> Generator:
     ]
     if len(needed) == 1:
         if q is not None:
-            refuse_shape("the symmetry of q", np.shape(q), f"N = {len(q)}", function, jnp.asarray(q, float))
+            refuse_shape("the symmetry of q", np.shape(q), f"N = {np.size(q)}", function, jnp.asarray(q, float))
         return function
     if len(needed) != 2:
         raise InputError(
