@@ -136,7 +136,7 @@ def adapt(one_forms: np.ndarray, b: np.ndarray | None = None) -> "Graph | Reflec
     norms = np.linalg.norm(one_forms, axis=2, keepdims=True)
     one_forms = one_forms / np.where(norms > 0, norms, 1.0)  # the choice is not to depend on the rows' units
     one_forms = one_forms[np.all(np.isfinite(one_forms), axis=(1, 2))]
-    one_forms = one_forms[np.linalg.matrix_rank(one_forms) == len(here)]
+    one_forms = one_forms[np.linalg.matrix_rank(one_forms) == len(here)] if len(here) else one_forms  # NumPy 2.0
     coordinates = range(here.shape[1])
     volumes = np.sqrt(np.linalg.det(one_forms @ np.swapaxes(one_forms, 1, 2)))
 

@@ -42,7 +42,7 @@ def lagrangian(q, v):
 
 def constrained_before(q, u):
     """l_c: the no-slip condition substituted into the Lagrangian."""
-    return lagrangian(q, disc_frame(q) @ jnp.pad(u, (0, 2)))
+    return lagrangian(jnp.pad(q, (0, 2)), disc_frame(q) @ jnp.pad(u, (0, 2)))
 
 
 def shape_frame(q):
