@@ -132,7 +132,7 @@ def adapt(one_forms: np.ndarray, b: np.ndarray | None = None) -> "Graph | Reflec
     b of A qdot = b at the start tells rows that are there twice from rows that contradict each other.
     """
     here = one_forms[0]
-    _refuse_dependent_rows(here, np.zeros(len(here)) if b is None else b)
+    _refuse_dependent_rows(one_forms, np.zeros(len(here)) if b is None else b)
     norms = np.linalg.norm(one_forms, axis=2, keepdims=True)
     one_forms = one_forms / np.where(norms > 0, norms, 1.0)  # the choice is not to depend on the rows' units
     one_forms = one_forms[np.all(np.isfinite(one_forms), axis=(1, 2))]
@@ -157,10 +157,10 @@ def by_rows(
 ) -> "Graph | Stacked":
     """The construction whose xi^D are the velocities that the user wants, from A, b and R (or the names) at the start.
 
-    `free` is R(q) at the start, m x N, or a sequence of names or indices of coordinates.
+    `free` is R(q) at the start, m x N, or names or indices of coordinates; A is at points, the first the start.
     """
     _refuse_dependent_rows(one_forms, b)
-    k, size = one_forms.shape
+    k, size = (one_forms := one_forms[0]).shape
     if isinstance(free, np.ndarray):
         if free.shape != (size - k, size):
             raise InputError(
@@ -217,8 +217,8 @@ def _refuse_unsolvable(rows: np.ndarray, one_forms: np.ndarray, names: Sequence[
     )
 
 
-def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:
-    k, coordinates = a.shape
+def _refuse_dependent_rows(one_forms: np.ndarray, b: np.ndarray) -> None:
+    k, coordinates = (a := one_forms[0]).shape
     for name, value in (("A(q)", a), ("b(q)", b)):
         if not np.all(np.isfinite(value)):
             raise InputError(f"{name} is not finite at this q: {value.tolist()}.")
@@ -226,11 +226,11 @@ def _refuse_dependent_rows(a: np.ndarray, b: np.ndarray) -> None:
         raise InputError(
             f"A(q) has {k} rows for {coordinates} coordinates, which leaves no motion; give fewer constraints."
         )
-    norms = np.linalg.norm(a, axis=1)
-    unit = a / np.where(norms > 0, norms, 1.0)[:, None]
+    norms = np.fmax(np.linalg.norm(a, axis=1), np.nanmedian(np.linalg.norm(one_forms, axis=2), axis=0))
+    unit = a / np.where(norms > 0, norms, 1.0)[:, None]  # by sizes around q: a row may vanish at q but for round-off
     _, r, order = scipy.linalg.qr(unit.T, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(r))
-    if k == 0 or sizes[-1] > DEPENDENT * sizes[0]:
+    if k == 0 or sizes[-1] > DEPENDENT:
         return
     row = int(order[-1])
     others = np.delete(np.arange(k), row)

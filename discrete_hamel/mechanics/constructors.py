@@ -271,7 +271,7 @@ class FromConstraints(_GivenInVelocities):
             choice = adapt(forms, b)  # type: ignore[assignment]
         else:
             asked = np.asarray(self._free_rows(q)) if callable(self.free) else self.free
-            choice = by_rows(np.asarray(self.one_forms(q)), b, asked, self.description.coordinates)
+            choice = by_rows(forms, b, asked, self.description.coordinates)
         return self.replace(choice=choice, weights=_weights(jnp.asarray(by(_inertias)(self, q))))
 
     def fields(self, q: Array) -> Array:

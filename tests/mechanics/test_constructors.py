@@ -221,3 +221,19 @@ def test_no_constraint_at_all_is_a_free_motion():
         runs = [dh.simulate(s, q=[1.0, 0.0], v=[0.1, 1.0], h=0.1, steps=20, scheme=scheme) for s in (none, free)]
         np.testing.assert_allclose(runs[0].q, runs[1].q, atol=1e-13)
     assert dh.reactions(none, [1.0, 0.0], [0.0, 1.0]).shape == (0,)
+
+
+@pytest.mark.parametrize("free", [None, ["x", "z"]])
+def test_a_row_that_vanishes_but_for_round_off_is_refused(free):
+    """cos(pi / 2) is 6e-17: a unit row made of it was round-off, or a constraint that no velocity had to meet."""
+
+    def held(unit):
+        def rows(q):
+            return unit * jnp.cos(q[0]) * jnp.array([[0.0, 1.0, q[0]]])
+
+        return dh.from_constraints(lambda q, v: 0.5 * v @ v, rows, free=free, coordinates=("x", "y", "z"))
+
+    for unit in (1.0, 1e-14):  # in another unit it is no other row
+        assert held(unit).at([1.0, 0.3, 0.0]).rank == 2
+        with pytest.raises(dh.InputError, match="row 0 is, to .*e-1[67], zero"):
+            held(unit).at([np.pi / 2, 0.3, 0.0])
