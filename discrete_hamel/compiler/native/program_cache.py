@@ -1,11 +1,12 @@
 """What the passes made of a step, kept on disk beside its object code: another process need not run them again.
 
-It is asked for by the graph as it was read, the values at which pivots were chosen, the processor, and the compiler's
-own files. It is kept as Python's pickle, which can do as much as object code, and is promised as much: see
+It is asked for by the graph as it was read, the values at which pivots were chosen, the processor, the compiler's own
+files, and the versions of Python and NumPy, whose objects a pickle has. It is kept as Python's pickle, which can do as much as object code, and is promised as much: see
 `object_cache`.
 """
 
 import pickle
+import sys
 from pathlib import Path
 
 import jax
@@ -23,7 +24,8 @@ def _files() -> str:
     """The files that decide on what passes make, as they lie on disk."""
     room = Path(__file__).parents[1]
     files = sorted([*room.rglob("*.py"), room.parent / "mechanics" / "newton.py"])
-    return repr([(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.exists()])
+    stats = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.exists()]
+    return repr((stats, sys.version, np.__version__))
 
 
 FILES = _files()  # as they are when they are loaded: a process may outlive them
