@@ -127,8 +127,8 @@ def columns(words: Words, system: System, q: Array) -> Array:
 def flow(words: Words, system: System, q: Array, amounts: Array) -> Array:
     """The flow, for a unit of time, of the fields in those amounts: it stays on the leaf, and where the coordinates are
     redundant on their manifold. By Gauss collocation, of order 8, whose stages are found by iteration."""
-    share, b, _ = collocation(STAGES)
-    a, b = (jnp.asarray(part) / SUBSTEPS for part in (share * b, b))  # type: ignore[assignment]
+    share, weights, _ = collocation(STAGES)
+    a, b = (jnp.asarray(part) / SUBSTEPS for part in (share * weights, weights))
 
     def substep(_: object, q: Array) -> Array:
         slopes = jax.vmap(lambda point: fields(words, system, point) @ amounts)

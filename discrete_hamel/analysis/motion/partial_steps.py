@@ -64,7 +64,10 @@ def _ends(function: Function, system: System, scheme: Scheme, h: Array, states: 
 def _slopes(function: Function, system: System, scheme: Scheme, h: Array, states: State, parts: Array) -> Array:
     def one(entry: tuple) -> Array:
         state, part = entry
-        at_end = lambda part: _end(function, system, scheme, h, state, part).value  # noqa: E731
+
+        def at_end(part: Array) -> Array:
+            return _end(function, system, scheme, h, state, part).value
+
         return jax.jvp(at_end, (part,), (jnp.ones_like(part),))[1]
 
     return _each(one, (states, parts))
