@@ -1,8 +1,8 @@
 """What the passes made of a step, kept on disk beside its object code: another process need not run them again.
 
 It is asked for by the graph as it was read, the values at which pivots were chosen, the processor, the compiler's own
-files, and the versions of Python and NumPy, whose objects a pickle has. It is kept as Python's pickle, which can do as much as object code, and is promised as much: see
-`object_cache`.
+files, and the versions of Python and NumPy, whose objects a pickle has. It is kept as Python's pickle, which can do as
+much as object code, and is promised as much: see `object_cache`.
 """
 
 import pickle
