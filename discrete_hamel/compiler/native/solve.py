@@ -48,7 +48,7 @@ class Solve:
         self.kept = {node: graph.input((name, "seen", node), graph.samples[node]) for node in watched}
         self.kept |= {} if root.linear else {self.done: self.ended}
         count = len(outputs)
-        whole = [*outputs, *guards, *(node for pair in left for node in pair)]
+        whole = graph.substitute([*outputs, *guards, *(node for pair in left for node in pair)], root.points)
         turned, trusted = turn(graph, whole, angles, self.kept)
         self.outputs = outputs = turned[:count]
         positive, rows = [*turned[count : count + len(guards)], *trusted], turned[count + len(guards) :]

@@ -5,9 +5,10 @@ eliminated only by a divisor that is a number, or a polynomial that cannot come 
 that no accuracy can be lost wherever a run leads.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
+from types import MappingProxyType
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.operations import FLAT
@@ -63,12 +64,12 @@ def higher_powers(graph: Graph, rows: list[int], unknowns: list[int]) -> list[in
     return [higher[row] for row in rows]
 
 
-def in_the_others(graph: Graph, formulas: Formulas) -> dict[int, int]:
-    """Each eliminated unknown in those that remain, for all to be put in at once."""
+def in_the_others(graph: Graph, formulas: Formulas, points: Mapping[int, int] = MappingProxyType({})) -> dict[int, int]:
+    """Each eliminated unknown in those that remain, for all to be put in at once; `points` are nodes that are such."""
     known: dict[int, int] = {}
     for unknown, formula in formulas:
         known = _with(graph, known, unknown, formula)
-    return known
+    return known | {node: known[itself] for node, itself in points.items()}
 
 
 def _with(graph: Graph, known: dict[int, int], unknown: int, formula: int) -> dict[int, int]:

@@ -45,7 +45,7 @@ class LinearisedStep:
         self.extra = [u for u in self.unknowns if u not in stepper.after]
         row = [*stepper.after, *self.extra]
         self.source = {u: row.index(u) for u in self.unknowns}
-        formulas = in_the_others(graph, root.formulas)
+        formulas = in_the_others(graph, root.formulas, root.points)
         whole = graph.substitute([*residual, *row], formulas)
         self.residual, self.row = whole[: len(residual)], whole[len(residual) :]
         # where an eliminated unknown is part of the next state, its value is known

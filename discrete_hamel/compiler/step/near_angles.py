@@ -42,7 +42,7 @@ def angles_met(graph: Graph, outputs: list[int], root: Root) -> list[Angle]:
     seen = _changing(graph, angles_in(graph, root.needs()), root.unknowns)
     found: list[Angle] = []
     multiplied_out: dict[int, Polynomial | None] = {}
-    fewer_unknowns = in_the_others(graph, root.formulas)
+    fewer_unknowns = in_the_others(graph, root.formulas, root.points)
     for here in moving:
         (fewer,) = graph.substitute([here], fewer_unknowns)
         same = next((a for a in seen if _equal(graph, a, fewer, multiplied_out)), None)

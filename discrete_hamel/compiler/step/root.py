@@ -16,7 +16,8 @@ from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import cycles, lower
 from discrete_hamel.compiler.simplifying import residual_sums
-from discrete_hamel.compiler.simplifying.fewer_unknowns import Formulas, fewer_unknowns, linear
+from discrete_hamel.compiler.simplifying.fewer_unknowns import Formulas, linear
+from discrete_hamel.compiler.simplifying.points_between import eliminate_points
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, noise, sane
 
@@ -56,14 +57,15 @@ class Root:
         self.graph, self.levels, self.negligible, self.cost = graph, [*known, unknowns], negligible, cost
         self.unknowns, rows = unknowns, residual
         self.formulas: Formulas = []
+        self.points: dict[int, int] = {}  # nodes that are unknowns by themselves, among those of the formulas
         self.directions: tuple[list[int], list[int]] | None = None
         if residual:
-            fewer, remaining, formulas = fewer_unknowns(graph, residual, unknowns, places)
+            fewer, remaining, formulas, points = eliminate_points(graph, residual, unknowns, places)
             surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
         if residual and kept and operations_unrolled(graph, fewer if surely else residual, unknowns) > MOST_UNROLLED:
             if surely:
                 self.unknowns, rows = remaining, fewer
-                self._keep(formulas)
+                self._keep(formulas, points)
             self.correction = [graph.input(("correction", k), 0.0) for k in range(len(self.unknowns))]
             inputs = [graph.input(("direction", k), 1.0) for k in range(len(self.unknowns))]
             self.directions = inputs, push(graph, rows, dict(zip(self.unknowns, inputs, strict=True)))
@@ -72,7 +74,7 @@ class Root:
             self.correction = shorter if surely else self._correction(residual, unknowns)
             if surely or remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
                 self.unknowns, self.correction, rows = remaining, shorter, fewer
-                self._keep(formulas)
+                self._keep(formulas, points)
         else:  # the guess is the root
             self.correction = [graph.const(0.0)] * len(unknowns)
         self.rows = rows
@@ -85,7 +87,8 @@ class Root:
         self.places = [unknowns.index(v) for v in self.unknowns]
         self.operations = graph.operations(self.needs())
 
-    def _keep(self, formulas: Formulas) -> None:
+    def _keep(self, formulas: Formulas, points: dict[int, int]) -> None:
+        self.points = points
         right = regroup_products(self.graph, [f for _, f in formulas], self.levels)
         self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
 
