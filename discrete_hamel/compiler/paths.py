@@ -21,15 +21,15 @@ from discrete_hamel.compiler.graph.expressions import Unsupported
 from discrete_hamel.compiler.graph.lowering import work
 from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.graph.size_limits import MOST_JIT, PATIENCE
-from discrete_hamel.compiler.native import program_cache
+from discrete_hamel.compiler.native import kept_values, program_cache
 from discrete_hamel.compiler.native.host import HostRun, unusable
 from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.reading.cached_scalars import kind_of
 from discrete_hamel.compiler.reading.sample_points import sample_points
 from discrete_hamel.compiler.step.collocation_step import StageStepper
-from discrete_hamel.compiler.step.program import run_passes
+from discrete_hamel.compiler.step.program import graph_of, run_passes
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
-from discrete_hamel.compiler.step.verification import STEPS, difference, refuse
+from discrete_hamel.compiler.step.verification import INTERPRETED, STEPS, Definitions, difference, refuse
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.schemes.gauss import Gauss
 from discrete_hamel.schemes.scheme import Scheme, State
@@ -57,6 +57,7 @@ class SlowPath(Explained, UserWarning):
 
 
 _steps = Cache(most=400)
+KEPT = Definitions(*map(kept_values.keeping, INTERPRETED))  # what steps are judged by, for another process too
 SLOW = 1.0  # seconds that a run's steps may take on the plain path without a word
 TELLING = 0.02  # seconds of a piece of a run that tell how long the rest will take
 ALL = 1 << 62  # intervals
@@ -161,9 +162,15 @@ def _step(system: System, scheme: Scheme, state: State, h: Array, values: bytes)
         names.append(program_cache.name_of(graph, (system, scheme, state, h)))
         return program_cache.recall(names[0])
 
-    stepper = run_passes(Stepper(system, scheme, state, h, like=values, recall=recall), [emit, verify_steps])
+    run = system, scheme, state, h
+    about = kept_values.name_of(graph_of, *run)
+    graph = None if about is None else kept_values.recall(about)
+    stepper = Stepper(*run, like=values, recall=recall, graph=graph if isinstance(graph, str) else None)
+    run_passes(stepper, [emit, verify_steps])
     if names and not stepper.recalled:
         program_cache.keep(names[0], {**vars(stepper), "code": stepper.run.code})
+    if about is not None and stepper.kind is not None and stepper.kind[0] != graph:
+        kept_values.keep(about, stepper.kind[0])
     return stepper
 
 
@@ -234,7 +241,7 @@ def emit(stepper: AnyStepper) -> str:
 
 def verify(stepper: AnyStepper, made: tuple | None = None) -> str:
     """The first steps against the scheme's own functions; a difference refuses the compiled ones."""
-    if unlike := difference(stepper, *stepper.sample, made):
+    if unlike := difference(stepper, *stepper.sample, made, KEPT):
         raise Unsupported(refuse(stepper.sample.system, stepper.sample.scheme, unlike))
     return f"{STEPS if made is None else len(made[1])} steps"
 

@@ -12,8 +12,8 @@ from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel._support.console import Progress, stop_requests
 from discrete_hamel._support.errors import RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import before_steps, explained
+from discrete_hamel.compiler.native.kept_values import once_a_run
 from discrete_hamel.compiler.paths import AnyStepper, Pace, compiled_for, stepper_for
-from discrete_hamel.compiler.reading.tape import Repeated
 from discrete_hamel.mechanics.newton import Report
 from discrete_hamel.mechanics.singular_states import met_singular_state
 from discrete_hamel.mechanics.system import System
@@ -29,7 +29,7 @@ FEW = 64  # after a failure of the compiled step the plain path goes on up to a 
 CHUNK_STEPS = 2**17  # steps it takes at most, unless a single saved interval is longer
 
 
-@Repeated
+@once_a_run
 def first_state(system: System, scheme: Scheme, q: Any, xi: Array, h: Array) -> tuple[State, tuple]:
     state = start(system, scheme, q, xi, h) if hasattr(q, "shape") else q  # a state, from which a run goes on
     return state, (state.q, state.p, xi)

@@ -14,10 +14,10 @@ from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.inputs import array_of, combination, explained, floats, name_of, short
+from discrete_hamel.compiler.native.kept_values import interpreted_once, keeping, once_a_run
 from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, with_arrays
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 from discrete_hamel.compiler.reading.outside_values import forget_if_changed
-from discrete_hamel.compiler.reading.tape import Repeated
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold
@@ -26,7 +26,7 @@ from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
 from discrete_hamel.runs.traced_refusals import ON_CONSTRAINT
 
-_shapes = Cache(most=500)  # by what they follow from
+_shapes, _kept_shapes = Cache(most=500), keeping(shapes)  # by what they follow from
 by_numpy = cache(interpret)  # what choices of frames are made by, one interpreter a function
 
 
@@ -87,7 +87,7 @@ def count(name: str, value: SupportsIndex, least: int) -> int:
     return number
 
 
-@Repeated
+@once_a_run
 def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     """What has to be finite at (q, xi), by name, and how far q is "off"; with many coordinates by maps of vectors."""
     free, whole = xi[: system.rank], hamel.full(system, q, xi[: system.rank])
@@ -137,7 +137,7 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
         return _nonlinear_data(system, place, xi, v, concrete)
     with explained(f"{type(system).__name__} at the initial q"):
         system = system.at(place, by_numpy)
-    n, m = _shapes.fetch(kind_of((system, q)), lambda: shapes(system, q))
+    n, m = _shapes.fetch(kind_of((system, q)), lambda: _kept_shapes(system, q))
     if len(xi) not in (m, n) if v is None else len(v) != len(q):
         hamel.refuse_length(system, q, *(("xi", xi) if v is None else ("v", v)))
     if v is not None and len(q) < m:
@@ -192,7 +192,7 @@ def _nonlinear_data(system: System, q: Array, z: Any, v: Array | None, concrete:
 NONLINEAR_FACTS = ("velocity(q, z)", "its derivative by z", "the Lagrangian", "dL/dqdot", "dL/dq and the force")
 
 
-@interpret
+@interpreted_once
 def _nonlinear_facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
     v, slopes = system.velocity(q, z), gibbs_appell.directions(system, q, z)
     covector, drive = gibbs_appell.covector(system, q, z), gibbs_appell.drive(system, q, z)

@@ -20,6 +20,7 @@ from pathlib import Path
 MOST_BYTES = 200_000_000  # of all files; beyond, those not used for longest go
 VARIABLE = "DISCRETE_HAMEL_CACHE"
 CHECKSUM = 32  # bytes
+SMALL = 10_000  # bytes of a file for which nothing has to go: with it comes a larger one
 
 
 def folder() -> Path | None:
@@ -81,7 +82,8 @@ def keep(name: str, code: bytes) -> None:
         except BaseException:
             os.unlink(partial)
             raise
-        _trim(place)
+        if len(code) > SMALL:
+            _trim(place)
 
 
 def _checksum(name: str, code: bytes) -> bytes:

@@ -1,12 +1,14 @@
 """What the passes made of a step, kept on disk beside its object code: another process need not run them again.
 
-It is asked for by the graph as it was read, the values at which pivots were chosen, the processor, the compiler's own
+It is asked for by the graph as it was read, the values at which pivots were chosen, the processor, the library's own
 files, and the versions of Python and NumPy, whose objects a pickle has. It is kept as Python's pickle, which can do as
 much as object code, and is promised as much: see `object_cache`.
 """
 
+import os
 import pickle
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import jax
@@ -21,11 +23,18 @@ NOT_KEPT = ("sample", "part", "cost", "shape", "run", "kind", "recalled")  # of 
 
 
 def _files() -> str:
-    """The files that decide on what passes make, as they lie on disk."""
-    room = Path(__file__).parents[1]
-    files = sorted([*room.rglob("*.py"), room.parent / "mechanics" / "newton.py"])
-    stats = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.exists()]
-    return repr((stats, sys.version, np.__version__))
+    """The library's files that decide on what is kept, as they lie on disk, and whose objects a pickle has."""
+    return repr((sorted(_stats(Path(__file__).parents[2])), sys.version, np.__version__))
+
+
+def _stats(folder: Path | str) -> Iterator[tuple[str, int, int, int]]:
+    """Of each file in it: when it was written, when it was put there, and how long it is."""
+    for entry in os.scandir(folder):
+        if entry.is_dir():
+            yield from _stats(entry.path)
+        elif entry.name.endswith(".py"):
+            found = entry.stat()
+            yield entry.path, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 FILES = _files()  # as they are when they are loaded: a process may outlive them

@@ -106,10 +106,10 @@ class Repeated(Generic[P, T]):
     ([2.0, 4.0, 6.0, 8.0], 10.0)
     """
 
-    def __init__(self, function: Callable[P, T]) -> None:
+    def __init__(self, function: Callable[P, T], by: Callable[[Callable[P, T]], Callable[P, T]] = interpret) -> None:
         update_wrapper(self, function)
         self.function = function
-        self.afresh: Callable[P, T] = interpret(function)
+        self.afresh = by(function)
         self.programs = Cache(most=200)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:

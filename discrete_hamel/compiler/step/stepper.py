@@ -25,7 +25,8 @@ class Stepper(Program):
     """A step of `scheme` for systems with the tree structure of the sample; hashed by identity, built once.
 
     What has the same graph as a step that was built `like` it before is that, but for the sample; so is what another
-    process has made of this graph, which `recall` gives by the graph's digest.
+    process has made of this graph, which `recall` gives by the graph's digest. Where that is known to be `graph`, the
+    functions are read only if nothing was made of it.
     """
 
     code: tuple[str, int] | None = None  # the digest of its object code, and its operations, as another process kept it
@@ -40,22 +41,30 @@ class Stepper(Program):
         cost: Cost = cycles,
         like: Hashable = None,
         recall: Callable[[str], Mapping | None] = lambda _: None,
+        graph: str | None = None,
     ) -> None:
         super().__init__(system, scheme, state, h, cost)
-        run_passes(self, READING)
-        self.kind = None if like is None else (graph_of(self), like)
-        known = None if self.kind is None else _by_graph.get(self.kind)
-        if isinstance(known, Stepper):
+        self.kind: tuple[str, Hashable] | None = None
+        if graph is None or like is None or not self._as_before(graph, like, recall):
+            run_passes(self, READING)
+            if like is None or not self._as_before(graph_of(self), like, recall):
+                run_passes(self, PASSES[len(READING) :])
+
+    def _as_before(self, graph: str, like: Hashable, recall: Callable[[str], Mapping | None]) -> bool:
+        """Whether a step of this graph was made before, here or in another process: then this is it."""
+        self.kind = graph, like
+        if isinstance(known := _by_graph.get(self.kind), Stepper):
             self._take(vars(known))
-        elif self.kind is not None and (kept := recall(self.kind[0])) is not None:
+        elif (kept := recall(graph)) is not None:
             self._take(kept)
             self.recalled = True
         else:
-            run_passes(self, PASSES[len(READING) :])
+            return False
+        return True
 
     def _take(self, made: Mapping) -> None:
         """What was made of the same graph."""
-        done = [*self.done, *(one._replace(seconds=0.0) for one in made["done"][len(READING) : len(PASSES)])]
+        done = [*self.done, *(one._replace(seconds=0.0) for one in made["done"][len(self.done) : len(PASSES)])]
         vars(self).update({**made, "sample": self.sample, "part": self.part, "done": done})
 
     def keep(self) -> None:

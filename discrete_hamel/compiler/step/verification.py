@@ -13,7 +13,7 @@ import operator
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -36,6 +36,13 @@ from discrete_hamel.schemes.scheme import Interval, Scheme, State
 
 class CompiledStepDiffers(Explained, RuntimeWarning):
     """A compiled step that is not the plain one: it is not used, and the run is right and slower."""
+
+
+class Definitions(NamedTuple):
+    """What compiled steps are judged by, of pytrees of numbers."""
+
+    step: Callable  # the scheme's residual and advance
+    node: Callable  # mu^D, and all of xi
 
 
 STEPS = 3
@@ -117,15 +124,22 @@ def correction_of(stepper: Stepper, known: Iterable[int]) -> Callable[[Mapping[i
 
 
 def difference(
-    stepper: Stepper | StageStepper, system: System, scheme: Scheme, state: State, h: Array, made: Any = None
+    stepper: Stepper | StageStepper,
+    system: System,
+    scheme: Scheme,
+    state: State,
+    h: Array,
+    made: Any = None,
+    by: Definitions | None = None,
 ) -> str:
     """What differs in the first steps from `state` on; nothing if nothing does.
 
     `made` is what a kernel made of these steps, if it has run: q and p of the nodes, nodal xi, and the intervals' xi if
-    it keeps that, all along the first axis.
+    it keeps that, all along the first axis. The definition is interpreted, unless `by` gives its values.
     """
     if isinstance(stepper, StageStepper):
         return _of_sweeps(system, scheme, state, h, made)
+    by = INTERPRETED if by is None else by
     of_numpy: Any = np.asarray
     scheme, steps = in_steps(scheme, of_numpy(h))  # and all else by NumPy: XLA would compile each product
     lengths = of_numpy(steps)
@@ -136,13 +150,13 @@ def difference(
             z = root_of(stepper, fixed | _values([*stepper.length, *stepper.state], (length, state)))
             if z is None:
                 return ""  # nothing to compare: the kernel fails here too, and the plain path takes the step
-            unlike, state, xi, slack = _step(system, scheme, state, length, of_numpy(z, h.dtype))
+            unlike, state, xi, slack = _step(by, system, scheme, state, length, of_numpy(z, h.dtype))
             if unlike:
                 return unlike
             mean = mean + length / np.sum(lengths) * xi
         if made is not None and (unlike := _unlike(made, k, state, mean, slack)):
             return f"{unlike} of step {k + 1}"
-        if made is not None and not scheme.nodal and (unlike := _not_at_node(system, state, made[1][k])):
+        if made is not None and not scheme.nodal and (unlike := _not_at_node(system, state, made[1][k], by)):
             return f"{unlike} at the end of step {k + 1}"
     return ""
 
@@ -152,16 +166,18 @@ def _values(nodes: Sequence[int], tree: PyTree) -> dict[int, float]:
     return dict(zip(nodes, map(float, scalars(jax.tree.map(np.asarray, tree))), strict=False))
 
 
-def _step(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> tuple[str, State, Array, Array | None]:
+def _step(
+    by: Definitions, system: System, scheme: Scheme, state: State, h: Array, z: Array
+) -> tuple[str, State, Array, Array | None]:
     """What differs if z is no root of the scheme's residual; the next state, the interval's xi; how far both move."""
-    residual, (after, xi) = _definition(system, scheme, state, h, z)
+    residual, (after, xi) = by.step(system, scheme, state, h, z)
     scales: Any = 0.0
     slack: Array | None = None
     share = _third(z)
     for seed in (0, 1):  # with the state and without it: what moves alike may cancel
         random = np.random.default_rng(seed)
         (start,) = _perturb(random, share, state) if seed else (state,)
-        moved, ends = _definition(system, scheme, start, h, *_perturb(random, share, z))
+        moved, ends = by.step(system, scheme, start, h, *_perturb(random, share, z))
         scales = np.maximum(scales, np.abs(moved))
         apart = jax.tree.map(lambda a, b: np.max(np.abs(a - b), initial=0.0), ends, (after, xi))
         slack = jax.tree.map(np.maximum, slack, apart) if slack is not None else apart
@@ -172,7 +188,6 @@ def _step(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> t
     return "", after, xi, slack
 
 
-@interpret
 def _definition(system: System, scheme: Scheme, state: State, h: Array, z: Array) -> tuple[Array, tuple]:
     return scheme.residual(system, state, h, z), scheme.advance(system, state, h, z)
 
@@ -232,13 +247,14 @@ def _plain_step(system: System, scheme: Scheme, state: State, h: Array) -> tuple
     return scheme.step(system, state, h)
 
 
-def _not_at_node(system: System, state: State, xi: Array) -> str:
+def _not_at_node(system: System, state: State, xi: Array, by: Definitions | None = None) -> str:
     """Whether mu(q, xi)^D = p does not hold at a node, or xi leaves D."""
     free, whole = xi[: system.rank], np.asarray(xi)
-    momentum, full = _at_node(system, state.q, free)
+    at_node = (by or INTERPRETED).node
+    momentum, full = at_node(system, state.q, free)
     share = _third(whole)
     (shifted,) = _perturb(np.random.default_rng(0), share, free)
-    other, _ = _at_node(system, state.q, shifted)
+    other, _ = at_node(system, state.q, shifted)
     scale = np.max(np.abs(other - momentum), initial=0.0) + share**2 * np.max(np.abs(state.p), initial=0.0)
     if not np.max(np.abs(momentum - state.p), initial=0.0) <= scale:
         return "mu(q, xi) differs from p"
@@ -246,6 +262,8 @@ def _not_at_node(system: System, state: State, xi: Array) -> str:
     return "" if apart <= share * (1e-3 + np.max(np.abs(whole), initial=0.0)) else "xi is not in D"
 
 
-@interpret
 def _at_node(system: System, q: Array, free: Array) -> tuple[Array, Array]:
     return hamel.balance(system, q, free)[0], hamel.full(system, q, free)
+
+
+INTERPRETED = Definitions(interpret(_definition), interpret(_at_node))
