@@ -70,7 +70,7 @@ def recall(name: str) -> object:
 
 
 def keep(name: str, value: object) -> None:
-    object_cache.keep(name, pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
+    object_cache.keep(name, pickle.dumps(value, pickle.HIGHEST_PROTOCOL), small=True)
 
 
 def name_of(function: Callable, *arguments: object) -> str | None:

@@ -20,7 +20,6 @@ from pathlib import Path
 MOST_BYTES = 200_000_000  # of all files; beyond, those not used for longest go
 VARIABLE = "DISCRETE_HAMEL_CACHE"
 CHECKSUM = 32  # bytes
-SMALL = 10_000  # bytes of a file for which nothing has to go: with it comes a larger one
 
 
 def folder() -> Path | None:
@@ -65,8 +64,9 @@ def read(name: str) -> bytes | None:
     return code if code and _checksum(name, code) == content[:CHECKSUM] else None
 
 
-def keep(name: str, code: bytes) -> None:
-    """Keep object code under its digest, where that is possible; nothing depends on it."""
+def keep(name: str, code: bytes, small: bool = False) -> None:
+    """Keep object code under its digest, where that is possible; nothing depends on it. For a `small` file, which comes
+    with larger ones, no other has to go."""
     place = folder()
     if place is None:
         return
@@ -82,7 +82,7 @@ def keep(name: str, code: bytes) -> None:
         except BaseException:
             os.unlink(partial)
             raise
-        if len(code) > SMALL:
+        if not small:
             _trim(place)
 
 
