@@ -13,7 +13,7 @@ from problems import DISK, PENDULUM, SLEIGH
 
 import discrete_hamel as dh
 from discrete_hamel.compiler import paths as choice
-from discrete_hamel.compiler.native import circular, module, object_cache, object_code, run, section
+from discrete_hamel.compiler.native import circular, host, module, object_cache, object_code, run, section
 from discrete_hamel.compiler.native.host import HostRun
 from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.step.stepper import Stepper
@@ -76,10 +76,48 @@ def test_a_native_run_is_the_run_of_the_plain_path(problem, scheme):
 def test_the_bits_are_the_same_at_any_level_and_in_any_chunks(scheme, monkeypatch):
     native, given = built(DISK, scheme=scheme)
     saved, _ = bits_in_any_chunks(native, given, 2)
-    for level, inlined in ((0, 4000), (2, 4000), (1, 0)):
+    for level, inlined in ((1, 4000), (2, 4000), (1, 0)):
         monkeypatch.setattr(object_code, "level_for", lambda operations, level=level: level)
         monkeypatch.setattr(run, "INLINED", inlined)
-        assert numbers(HostRun(native.stepper)(*given, 24, 2)[3]) == numbers(saved)
+        other = HostRun(native.stepper)  # of level 0 first
+        assert numbers(other(*given, 24, 2)[3]) == numbers(saved)
+        other.improve()
+        assert numbers(other(*given, 24, 2)[3]) == numbers(saved)
+
+
+def test_a_long_run_takes_better_code_which_another_process_finds(cache, monkeypatch):
+    native, given = built(DISK)
+    monkeypatch.setattr(host, "SHORT", 100)
+    levels, assemble = [], object_code.assemble
+
+    def assembled(text, level, inlined):
+        levels.append(level)
+        return assemble(text, level, inlined)
+
+    monkeypatch.setattr(object_code, "assemble", assembled)
+    ends = []
+    for _ in range(2):  # a process each
+        other = HostRun(native.stepper)
+        first = other.library
+        for length in range(1, 5):
+            ends.append(numbers(other(*given, 24, 2)[3]))
+            assert (other.library is first) == (48 * length <= 100)
+    assert levels == [1]  # the first was made when the step was built
+    assert len(set(ends)) == 1
+
+
+def test_better_code_that_does_something_else_is_not_taken(monkeypatch):
+    native, given = built(DISK)
+    saved = numbers(native(*given, 24, 2)[3])
+    other, first = HostRun(native.stepper), native.library.name
+
+    def wrong(_, text, operations):
+        return object_code.machine_code(text().replace(" fsub ", " fadd ", 1), operations)
+
+    monkeypatch.setattr(host, "better_code", wrong)
+    other.improve()
+    assert other.library.name == first
+    assert numbers(other(*given, 24, 2)[3]) == saved
 
 
 def test_the_bits_are_the_same_with_memory_from_the_heap(monkeypatch):

@@ -62,6 +62,8 @@ def explain(
     state, _ = loop.first_state(system, scheme, q, xi, h)
     begin = time.perf_counter()
     stepper = paths.stepper_for(system, scheme, state, h)
+    if not isinstance(stepper, str):
+        stepper.run.improve()  # to what a long run takes
     building = time.perf_counter() - begin
     path, reason = ("plain", stepper) if isinstance(stepper, str) else ("compiled", "")
     steps = TIMED[path]

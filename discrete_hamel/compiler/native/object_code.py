@@ -3,6 +3,7 @@
 import ctypes
 import ctypes.util
 import sys
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -75,20 +76,32 @@ def level_for(operations: int) -> int:
     return 1 if operations <= MANY else 0
 
 
-def digest_of(text: str, operations: int) -> str:
+def digest_of(text: str, level: int) -> str:
     """The digest of all that machine code is made from."""
     import llvmlite
 
     versions = f"{llvmlite.__version__} {_llvm().llvm_version_info}"
-    return object_cache.digest(text, str(level_for(operations)), *processor(), versions)
+    return object_cache.digest(text, str(level), *processor(), versions)
 
 
-def machine_code(text: str, operations: int) -> "Library":
+def machine_code(text: str, operations: int, level: int | None = None) -> "Library":
     """The functions of a module of so many operations, made anew or as they were kept on disk."""
-    name = digest_of(text, operations)
+    level = level_for(operations) if level is None else level
+    name = digest_of(text, level)
     code = object_cache.read(name)
     if code is None:
-        code = assemble(text, level_for(operations), operations <= INLINED)
+        code = assemble(text, level, operations <= INLINED)
+        object_cache.keep(name, code)
+    return Library(code, name)
+
+
+def better_code(first: "Library", text: Callable[[], str], operations: int) -> "Library":
+    """The functions of `first`, which were made at LLVM's level 0, at the level for so many operations: made of their
+    text, or as they were kept on disk."""
+    name = digest_of(f"better than {first.name}", level_for(operations))
+    code = object_cache.read(name)
+    if code is None:
+        code = assemble(text(), level_for(operations), operations <= INLINED)
         object_cache.keep(name, code)
     return Library(code, name)
 

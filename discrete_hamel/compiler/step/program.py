@@ -53,6 +53,8 @@ class NativeRun(Protocol):
         self, system: System, scheme: Scheme, state: State, h: Array, intervals: int, every: int, into: Any = None
     ) -> tuple[State, int, bool, tuple]: ...
 
+    def improve(self) -> None: ...
+
 
 class Program:
     """A step in a graph, with lists of the nodes that are given and made: what the passes read and write.
