@@ -19,12 +19,12 @@ from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelociti
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import Pytree
 from discrete_hamel.compiler.reading.cached_scalars import on_device
+from discrete_hamel.compiler.reading.output_shapes import shapes
 from discrete_hamel.control.sqp import ONCE, Stage, solve
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.newton import root
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.output_shapes import shapes
 from discrete_hamel.schemes.nonlinear_midpoint import default_scheme
 from discrete_hamel.schemes.scheme import Scheme, State, start
 

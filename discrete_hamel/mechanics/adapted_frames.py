@@ -4,8 +4,9 @@ Two smooth constructions. The graph solves for the velocities of k coordinates S
 other coordinates; it degenerates where det A_S vanishes. Where no choice of S keeps that determinant from vanishing
 nearby (a blade that turns), k Householder reflections with fixed axes and signs carry the one-forms to coordinate axes;
 the images of the other axes span ker A and are orthonormal, and only a row that turns to the opposite of its axis, an
-event of codimension 2 or more, spoils them. The choice is made once, at the start of a run. A user who wants certain
-velocities as xi^D has them solved for instead: a Graph for coordinates, else the inverse of [R; A] (`Stacked`).
+event of codimension 2 or more, spoils them. Of many rows those that have a coordinate by a number are solved for it
+before (`Nested`). The choice is made once, at the start of a run. A user who wants certain velocities as xi^D has them
+solved for instead: a Graph for coordinates, else the inverse of [R; A] (`Stacked`).
 """
 
 import itertools
@@ -24,6 +25,8 @@ from discrete_hamel._support.pytrees import Pytree, static
 MAX_SETS = 500  # column sets that are all looked at; beyond, only those that pivoted QR suggests
 DEPENDENT = 1e-10  # share of a row below which it is a combination of others
 UNSOLVABLE = 1e-8  # reciprocal condition of [R; A], rows made unit, below which it is not solved for xi^D
+SAME = 1e-12  # change of a coefficient, beside its row, up to which it is a number
+LEAST_SHARE = 1e-3  # of a row, from which on its number is one to solve by
 STEADY = 0.1  # least ratio of det A_S, nearby, for a graph
 
 
@@ -66,8 +69,7 @@ class Reflections(Pytree):
 
     def frame(self, one_forms: Array) -> Array:
         h, _ = reflect(one_forms, self.axes, self.signs)
-        dual = jnp.linalg.solve(one_forms @ one_forms.T, one_forms).T
-        return jnp.concatenate([h[:, jnp.array(self.free, int)], dual], axis=1)
+        return jnp.concatenate([h[:, jnp.array(self.free, int)], _dual(one_forms)], axis=1)
 
     def fields(self, one_forms: Array) -> Array:
         """u_1..u_m, orthonormal."""
@@ -93,6 +95,54 @@ def reflect(rows: Array, axes: Sequence[int], signs: Sequence[float] | None = No
         rows = rows - weight * jnp.outer(rows @ mirror, mirror)
         h = h - weight * jnp.outer(h @ mirror, mirror)
     return h, mirrors
+
+
+class Nested(Pytree):
+    """Rows A_1 solved for a coordinate each: v = P y, y the velocities of those left; on them A_2 P, framed by `inner`.
+
+    Each wheel of a train has the rate of its own heading so, with a number for coefficient that cannot vanish.
+    """
+
+    rows: tuple[int, ...] = static()
+    dependent: tuple[int, ...] = static()
+    inner: "Graph | Nested | Reflections"
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        return self.inner.free
+
+    def frame(self, one_forms: Array) -> Array:
+        return jnp.concatenate([self.fields(one_forms), _dual(one_forms)], axis=1)
+
+    def fields(self, one_forms: Array) -> Array:
+        """u_1..u_m."""
+        block, left = self.solve_rows(one_forms)
+        return self.whole(block, self.inner.fields(left))
+
+    def margin(self, one_forms: Array) -> Array:
+        """That of `inner`."""
+        return self.inner.margin(self.solve_rows(one_forms)[1])
+
+    def solve_rows(self, one_forms: Array) -> tuple[Array, Array]:
+        """The rows of P that are not those of 1, and A_2 P."""
+        left = without(self.dependent, one_forms.shape[1])
+        own, others = one_forms[self.rows, :], one_forms[without(self.rows, len(one_forms)), :]
+        block = -jnp.linalg.solve(own[:, self.dependent], own[:, left])
+        return block, others[:, left] + others[:, self.dependent] @ block
+
+    def whole(self, block: Array, y: Array) -> Array:
+        """P y."""
+        v = jnp.zeros((len(y) + len(block), *y.shape[1:]))
+        return v.at[without(self.dependent, len(v)),].set(y).at[self.dependent,].set(block @ y)
+
+
+def without(some: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """The others of so many, as (0, 2) without (1, 3) of 4."""
+    return tuple(i for i in range(count) if i not in some)
+
+
+def _dual(one_forms: Array) -> Array:
+    return jnp.linalg.solve(one_forms @ one_forms.T, one_forms).T
 
 
 class Stacked(Pytree):
@@ -126,14 +176,15 @@ def probes(q: np.ndarray, count: int = 64) -> np.ndarray:
     return np.concatenate([q[None], q + offsets])
 
 
-def adapt(one_forms: np.ndarray, b: np.ndarray | None = None) -> "Graph | Reflections":
-    """The Graph or Reflections that stays farthest from degenerate over A at several points, the first the start.
+def adapt(one_forms: np.ndarray, b: np.ndarray | None = None) -> "Graph | Nested | Reflections":
+    """The construction that stays farthest from degenerate over A at several points, the first the start.
 
     b of A qdot = b at the start tells rows that are there twice from rows that contradict each other.
     """
     here = one_forms[0]
     _refuse_dependent_rows(one_forms, np.zeros(len(here)) if b is None else b)
     norms = np.linalg.norm(one_forms, axis=2, keepdims=True)
+    given = one_forms
     one_forms = one_forms / np.where(norms > 0, norms, 1.0)  # the choice is not to depend on the rows' units
     one_forms = one_forms[np.all(np.isfinite(one_forms), axis=(1, 2))]
     one_forms = one_forms[np.linalg.matrix_rank(one_forms) == len(here)] if len(here) else one_forms  # NumPy 2.0
@@ -148,8 +199,32 @@ def adapt(one_forms: np.ndarray, b: np.ndarray | None = None) -> "Graph | Reflec
     dependent = max(_column_sets(one_forms), key=steadiness)
     if steadiness(dependent)[0] >= STEADY:
         return Graph(tuple(i for i in coordinates if i not in dependent), dependent)
+    given = given[np.all(np.isfinite(given), axis=(1, 2))]
+    if nested := _by_numbers(given):
+        return nested
     axes, signs = _farthest_axes(one_forms)
-    return Reflections(tuple(i for i in coordinates if i not in axes), axes, signs)
+    return Reflections(without(axes, here.shape[1]), axes, signs)
+
+
+def _by_numbers(one_forms: np.ndarray) -> Nested | None:
+    """All rows but one or more solved by coefficients that are the same at all points, the largest first."""
+    left, rows, columns = one_forms.copy(), tuple[int, ...](), tuple[int, ...]()
+    while len(rows) < left.shape[1] - 1:
+        same = np.ptp(left, axis=0) <= SAME * np.max(np.abs(left), axis=(0, 2))[:, None]
+        share = np.abs(left[0]) / np.max(np.linalg.norm(left, axis=2), axis=0, initial=1e-300)[:, None] * same
+        share[list(rows)] = 0.0
+        row, column = map(int, np.unravel_index(np.argmax(share), share.shape))
+        if share[row, column] < LEAST_SHARE:
+            break
+        factors = left[:, :, column] / left[:, [row], column]
+        factors[:, row] = 0.0
+        left -= factors[:, :, None] * left[:, [row]]
+        left[:, without((row,), left.shape[1]), column] = 0.0
+        rows, columns = (*rows, row), (*columns, column)
+    free = without(columns, left.shape[2])
+    if len(free) > left.shape[1]:  # no less would be left to be solved
+        return None
+    return Nested(rows, columns, adapt(left[:, without(rows, left.shape[1])][:, :, free]))
 
 
 def by_rows(

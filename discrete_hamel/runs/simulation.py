@@ -11,12 +11,12 @@ from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
 from discrete_hamel._support.inputs import before_steps, explained
 from discrete_hamel.compiler.native.host import warn_of_single_precision
 from discrete_hamel.compiler.reading.cached_scalars import on_device
+from discrete_hamel.compiler.reading.output_shapes import step_density
 from discrete_hamel.compiler.reading.parts_of_schemes import check_scheme_at
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import traced_refusals
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import run, trace
-from discrete_hamel.runs.output_shapes import step_density
 from discrete_hamel.runs.storage.record import RunInMemory
 from discrete_hamel.runs.trajectory import Trajectory, mark_failed, warn_of_pull
 from discrete_hamel.schemes.nonlinear_midpoint import default_scheme

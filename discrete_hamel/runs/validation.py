@@ -17,13 +17,13 @@ from discrete_hamel._support.inputs import array_of, combination, explained, flo
 from discrete_hamel.compiler.native.kept_values import interpreted_once, keeping, once_a_run
 from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, with_arrays
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
+from discrete_hamel.compiler.reading.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
 from discrete_hamel.compiler.reading.outside_values import forget_if_changed
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold
 from discrete_hamel.mechanics.singular_states import lost_direction, refuse_singular, without_inertia
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
 from discrete_hamel.runs.traced_refusals import ON_CONSTRAINT
 
 _shapes, _kept_shapes = Cache(most=500), keeping(shapes)  # by what they follow from

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.pytrees import of
+from discrete_hamel.mechanics.adapted_frames import Nested, without
 from discrete_hamel.mechanics.constructors import FromConstraints, unwrap
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.system import System
@@ -70,8 +71,8 @@ class FollowingHamel(Scheme):
     def guess(self, system: System, state: State, h: Array) -> Array:
         rows = rows_of(system)
         fields, r = orthonormal(rows, state.q)
-        x, b, (a, normals) = r @ state.xi, rows.slip(state.q), _normals(rows, state.q)
-        return jnp.concatenate([x, state.q + h * (fields @ x + normals @ jnp.linalg.solve(a @ normals, b))])
+        x, across = r @ state.xi, _Projection(rows, state.q).shortest()
+        return jnp.concatenate([x, state.q + h * (fields @ x + across)])
 
     def residual(self, system: System, state: State, h: Array, z: Array) -> Array:
         x, q1, q = self._points(system, state, z)
@@ -111,10 +112,45 @@ def rows_of(system: System) -> FromConstraints:
     return found
 
 
-def _normals(rows: FromConstraints, q: Array) -> tuple[Array, Array]:
-    """A and N = G^{-1} A^T."""
-    a = rows.one_forms(q)
-    return a, a.T / rows.weights[:, None]
+class _Projection:
+    """Onto the velocities that A allows: G^{-1} (p - A^T nu) of momenta p. With P of `Nested`, 1 for other frames:
+
+    v = P (y - N S^{-1} A_2 P y),  y = (P^T G P)^{-1} P^T p,  N = (P^T G P)^{-1} (A_2 P)^T,  S = A_2 P N
+    """
+
+    def __init__(self, rows: FromConstraints, q: Array) -> None:
+        self.choice = choice = rows.choice if isinstance(rows.choice, Nested) else Nested((), (), rows.choice)
+        self.a, self.weights, self.slip = rows.one_forms(q), rows.weights, rows.slip(q) if rows.b_of else None
+        self.others, self.free = without(choice.rows, len(self.a)), without(choice.dependent, len(q))
+        self.own = self.a[choice.rows, :][:, choice.dependent]
+        self.block, self.left = choice.solve_rows(self.a)
+        heavy = self.weights[choice.dependent,][:, None] * self.block
+        self.gram = jnp.diag(self.weights[self.free,]) + self.block.T @ heavy
+        self.normals = jnp.linalg.solve(self.gram, self.left.T)
+        self.square = self.left @ self.normals
+
+    def __call__(self, momenta: Array) -> tuple[Array, Array]:
+        """The velocities, and nu of the rows A_2."""
+        y = jnp.linalg.solve(self.gram, momenta[self.free,] + self.block.T @ momenta[self.choice.dependent,])
+        nu = jnp.linalg.solve(self.square, self.left @ y)
+        return self.choice.whole(self.block, y - self.normals @ nu), nu
+
+    def shortest(self) -> Array:
+        """Of the velocities with A v = b, one of which has A_1 v = b by the dependent coordinates alone."""
+        v, rows = jnp.zeros_like(self.weights), self.choice.rows
+        if self.slip is None:
+            return v
+        v = v.at[self.choice.dependent,].set(jnp.linalg.solve(self.own, self.slip[rows,]))
+        rest = jnp.linalg.solve(self.square, (self.slip - self.a @ v)[self.others,])
+        v = v + self.choice.whole(self.block, self.normals @ rest)
+        return v - self(self.weights * v)[0] if rows else v
+
+    def multipliers(self, momentum: Array) -> Array:
+        """nu, of A_1 by what the others leave of p - G v."""
+        v, others = self(momentum)
+        nu = jnp.zeros(len(self.a)).at[self.others,].set(others)
+        rest = (momentum - self.weights * v - self.a.T @ nu)[self.choice.dependent,]
+        return nu.at[self.choice.rows,].set(jnp.linalg.solve(self.own.T, rest))
 
 
 def _dual(rows: FromConstraints, q: Array) -> Array:
@@ -124,12 +160,11 @@ def _dual(rows: FromConstraints, q: Array) -> Array:
 
 def _middle(system: System, q: Array, fields: Array, x: Array) -> _Middle:
     rows = rows_of(system)
-    b, (a, normals) = rows.slip(q), _normals(rows, q)
-    solved = jnp.linalg.solve(a @ normals, jnp.concatenate([a @ fields, b[:, None]], axis=1))
-    w = fields - normals @ solved[:, :-1]
-    v = w @ x + normals @ solved[:, -1]
+    onto = _Projection(rows, q)
+    w, _ = onto(rows.weights[:, None] * fields)
+    v = w @ x + onto.shortest()
     slope, momentum = jax.grad(system.in_velocities, (0, 1))(q, v)
-    nu = jnp.linalg.solve(a @ normals, normals.T @ momentum)
+    nu = onto.multipliers(momentum)
     _, turned = jax.jvp(lambda point: rows.one_forms(point).T @ nu, (q,), (v,))  # DA[v]^T nu
     return _Middle(w, v, w.T @ momentum, w.T @ (slope - turned) + force_along(system, q, v, w))
 

@@ -10,10 +10,10 @@ from jax import Array
 
 from discrete_hamel._support.arrays import Coordinates
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.compiler.reading.output_shapes import nonlinear_shapes, refuse_shape, shapes
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
 from discrete_hamel.mechanics.system import Invariant, System
-from discrete_hamel.runs.output_shapes import nonlinear_shapes, refuse_shape, shapes
 from discrete_hamel.runs.validation import canonical
 from discrete_hamel.testing import axioms, strategies
 from discrete_hamel.testing.failure_message import EXAMPLES, AxiomFailed, everywhere, numerals, signature

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discrete_hamel.compiler.graph.elimination import factors, solve
+from discrete_hamel.compiler.graph.elimination import factors, solve, solve_each
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.lowering import lower
 from discrete_hamel.compiler.simplifying.fewer_unknowns import fewer_unknowns, higher_powers, positive
@@ -48,6 +48,13 @@ def test_solutions_are_those_of_lapack(seed, n, density, guarded):
     expected = np.linalg.solve(matrix, right)
     assert np.abs(x - expected).max() < 1e-14 * 100 * condition * np.abs(expected).max()
     assert all(guard > 0 for guard in guards)
+
+
+def test_several_right_sides_are_solved_with_one_elimination():
+    graph, random = Graph(), np.random.default_rng(3)
+    rows = entries(graph, random.normal(size=(6, 6)))
+    right = [[graph.input(("b", i, k), x) for i, x in enumerate(random.normal(size=6))] for k in range(3)]
+    assert solve_each(graph, rows, right, guarded=True) == [solve(graph, rows, b, guarded=True) for b in right]
 
 
 def test_a_leading_nought_is_no_obstacle():

@@ -50,6 +50,9 @@ FUNCTIONS = {
     "vmap": lambda x: jax.vmap(lambda y, k: y * k, (0, None))(square(x), x[0]),
     "inv": lambda x: jnp.linalg.inv(square(x)),
     "solve": lambda x: jnp.linalg.solve(four(x), x[:4]),
+    "solves of several matrices, and of several right sides": lambda x: jnp.linalg.solve(
+        jnp.stack([four(x), four(-x), four(x)]), x[:8].reshape(1, 4, 2)
+    ),
     "solve transposed": jax.grad(lambda x: jnp.sum(jnp.linalg.solve(four(x), x[:4]) ** 2)),
     "det 3": lambda x: jnp.linalg.det(square(x)),
     "det 4": lambda x: jnp.linalg.det(four(x)),
@@ -149,3 +152,20 @@ def test_what_is_unknown_is_named(name):
     nodes, _ = inputs_like(g, SAMPLE)
     with pytest.raises(Unsupported, match=words):
         to_graph(g, function, nodes)
+
+
+def turning_blade(angle):
+    """A coefficient that is 0.1 (sin^2 + cos^2), and others that are none."""
+    across = jnp.stack([-jnp.sin(angle[:4]), jnp.cos(angle[:4])], axis=1)
+    return jnp.tril(across @ (0.1 * across.T)) + jnp.outer(angle[4:8], jnp.eye(4)[0])
+
+
+def test_a_pivot_that_angles_cancel_in_needs_no_guard():
+    graph = Graph()
+    angle, _ = inputs_like(graph, SAMPLE)
+    (x,) = to_graph(graph, lambda a: jnp.linalg.solve(turning_blade(a)[1:, 1:], a[:3]), angle)
+    assert graph.guards_of(list(x)) == []
+    (x,) = to_graph(graph, lambda a: jnp.linalg.solve(turning_blade(a), a[:4]), angle)
+    assert graph.guards_of(list(x)) == []  # of what is left the one coefficient that turns
+    (x,) = to_graph(graph, lambda a: jnp.linalg.solve(four(a), a[:4]), angle)
+    assert graph.guards_of(list(x)) != []

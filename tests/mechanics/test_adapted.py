@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.mechanics.adapted_frames import Graph, Reflections, adapt
+from discrete_hamel.mechanics.adapted_frames import Graph, Nested, Reflections, adapt
 
 N, K = 4, 2
 
@@ -52,7 +52,12 @@ def test_frame_is_adapted_at_the_start_and_nearby(weights, q):
 
 
 ROWS = st.integers(0, 2**31).map(lambda seed: jnp.array(np.random.default_rng(seed).normal(size=(K, N))))
-CHOICES = (Graph((0, 2), (1, 3)), Reflections((1, 2), (3, 0), (1.0, -1.0)))
+CHOICES = (
+    Graph((0, 2), (1, 3)),
+    Reflections((1, 2), (3, 0), (1.0, -1.0)),
+    Nested((1,), (0,), Reflections((1, 2), (0,), (1.0,))),
+    Nested((0,), (2,), Graph((0, 1), (2,))),
+)
 BUILD = jax.jit(lambda choice, rows: (choice.frame(rows), choice.margin(rows)))
 
 
@@ -76,6 +81,25 @@ def test_distribution_does_not_depend_on_the_scale_of_a_row(rows, factor):
         (psi, margin), (other, _) = BUILD(choice, rows), BUILD(choice, scaled)
         assume(abs(margin) > 1e-3)
         assert np.asarray(other[:, : N - K]) == pytest.approx(np.asarray(psi[:, : N - K]), rel=1e-9, abs=1e-9)
+
+
+def train(q):
+    """Blades that turn with each heading; all but the first lie behind their pivot, so that their heading's rate
+    counts, by a number.
+    """
+    across = np.stack([-np.sin(q[2:]), np.cos(q[2:])], axis=1)
+    levers = np.tril(2.0 * across @ across.T, -1) + np.diag([0.0, *[-1.5] * (len(q) - 3)])
+    return np.concatenate([across, levers], axis=1)
+
+
+def test_rows_with_a_number_of_their_own_are_solved_for_it():
+    """And the first, which turns, by a reflection of the three left; of two rows that would be no less."""
+    points = np.random.default_rng(1).uniform(-3.2, 3.2, (33, 6))
+    choice = adapt(np.stack([train(q) for q in points]))
+    assert isinstance(choice, Nested)
+    assert sorted(zip(choice.rows, choice.dependent, strict=True)) == [(1, 3), (2, 4), (3, 5)]
+    assert isinstance(choice.inner, Reflections)
+    assert isinstance(adapt(np.stack([train(q[:4]) for q in points])), Reflections)
 
 
 def kinetic(q, v):

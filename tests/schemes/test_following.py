@@ -8,7 +8,7 @@ import trailers
 from checkers import slopes
 
 import discrete_hamel as dh
-from discrete_hamel.mechanics.adapted_frames import Graph, Reflections
+from discrete_hamel.mechanics.adapted_frames import Graph, Nested, Reflections
 from discrete_hamel.schemes import following
 
 XI = np.array([1.2, 0.9])
@@ -62,6 +62,27 @@ def test_the_step_does_not_depend_on_the_fields_at_the_nodes():
     mirrors = Reflections((2, 3), (0, 1), (1.0, -1.0))
     a, b = (ends(ready.replace(choice=choice), q, 20, t=1.0) for choice in (graph, mirrors))
     assert np.max(np.abs(a - b)) < 1e-12
+
+
+def belt(q):
+    """The velocity of a ground that moves and turns."""
+    return jnp.zeros_like(q).at[:2].set(jnp.array([0.2 - 0.1 * q[1], 0.1 * q[0]]))
+
+
+@pytest.mark.parametrize("slip", [None, lambda q: trailers.wheels(q) @ belt(q)])
+def test_rows_solved_one_by_one_are_the_same_rows(slip):
+    q = trailers.start(3)
+    ready = dh.from_constraints(trailers.lagrangian, trailers.wheels, b=slip).at(jnp.array(q))
+    assert isinstance(ready.choice, Nested)
+    mirrors = ready.replace(choice=Reflections((0, 1), (2, 3, 4, 5), (1.0, -1.0, -1.0, -1.0)))
+    v = trailers.drive_and_turn(jnp.array(q))[:, :2] @ XI + (belt(jnp.array(q)) if slip else 0.0)
+    a, b = (dh.simulate(system, q=q, v=v, h=0.05, steps=20, compiled=False) for system in (ready, mirrors))
+    assert np.max(np.abs(a.q - b.q)) < 1e-12
+    assert np.max(np.abs(a.v - b.v)) < 1e-11
+    c = dh.simulate(ready, q=q, v=v, h=0.05, steps=20)
+    assert c.report.path == "compiled"
+    assert np.max(np.abs(a.q - c.q)) < 1e-13
+    assert np.max(np.abs(a.p - c.p)) < 1e-13
 
 
 def test_a_step_is_undone_by_the_mirrored_one():

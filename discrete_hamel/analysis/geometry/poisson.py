@@ -14,10 +14,10 @@ from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry import hypotheses
 from discrete_hamel.analysis.symmetry.phase_space import NEARBY, nearby
 from discrete_hamel.compiler.reading.cached_scalars import on_device
+from discrete_hamel.compiler.reading.output_shapes import shapes
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.output_shapes import shapes
 
 DEEPEST = 7  # terms of the flag of D, beyond which it is not followed
 NEGLIGIBLE = 1e-8  # part of a bracket off a span that counts as zero

@@ -13,9 +13,9 @@ from discrete_hamel.analysis.symmetry.adjoint_equation import Adjoint, Shape, ad
 from discrete_hamel.analysis.symmetry.phase_space import Chosen, Symmetries
 from discrete_hamel.analysis.symmetry.several_shapes import curvature_at, several_bases, transport_at
 from discrete_hamel.compiler.reading.cached_scalars import on_device
+from discrete_hamel.compiler.reading.output_shapes import shapes
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
-from discrete_hamel.runs.output_shapes import shapes
 
 FLAT = 1e-8  # residual, relative to the terms it is made of, that counts as zero
 

@@ -11,8 +11,8 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike, Coordinates
 from discrete_hamel._support.errors import InputError
+from discrete_hamel.compiler.reading.output_shapes import refuse_shape
 from discrete_hamel.mechanics.system import System
-from discrete_hamel.runs.output_shapes import refuse_shape
 
 Generator = Callable[[Array], Array]
 # What a symmetry is given as: X(q) or g(s, q), a matrix M or a pair (M, v), the name or the index of a coordinate.

@@ -8,6 +8,7 @@ slow. A solve that is part of the residual is `guarded` instead: it leaves a gua
 its pivot is good enough. Where either complains, the plain path with true pivoting takes that step.
 """
 
+from collections.abc import Iterable
 from typing import NoReturn
 
 import numpy as np
@@ -16,14 +17,23 @@ from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 
 THRESHOLD = 0.1
 BY_COFACTORS = 3
+Parts = tuple[int, ...]  # a number of each right side
 GROWTH = 100.0  # how much larger than its pivot an entry of the column may become on the way
 
 
 def solve(graph: Graph, rows: list[dict[int, int]], right: list[int], guarded: bool = False) -> list[int]:
     """x with A x = b; A as one dictionary column -> node a row."""
-    rows, right = [{j: a for j, a in row.items() if not graph.is_zero(a)} for row in rows], list(right)
+    return solve_each(graph, rows, [right], guarded)[0]
+
+
+def solve_each(
+    graph: Graph, rows: list[dict[int, int]], rights: Iterable[list[int]], guarded: bool = False
+) -> list[list[int]]:
+    """The same for several b, with A eliminated once."""
+    rows = [{j: a for j, a in row.items() if not graph.is_zero(a)} for row in rows]
+    right = list(zip(*rights, strict=True))  # of each row
     active, steps = set(range(len(rows))), []
-    solution: dict[int, int] = {}
+    solution: dict[int, Parts] = {}
     while active:
         pivot_at = _pivot(graph, rows, active, numbers=True)
         small = [] if pivot_at else [block for block in _blocks(rows, active) if len(block) <= BY_COFACTORS]
@@ -47,14 +57,19 @@ def solve(graph: Graph, rows: list[dict[int, int]], right: list[int], guarded: b
                 rows[i][j] = graph.sub(rows[i].get(j, graph.const(0.0)), graph.mul(factor, a))
                 if graph.is_zero(rows[i][j]):
                     del rows[i][j]
-            right[i] = graph.sub(right[i], graph.mul(factor, right[pivot_row]))
+            right[i] = _less(graph, right[i], factor, right[pivot_row])
         steps.append((pivot_row, pivot_column, reciprocal))
     for row, column, reciprocal in reversed(steps):
         total = right[row]
         for j, a in rows[row].items():
-            total = graph.sub(total, graph.mul(a, solution[j]))
-        solution[column] = graph.mul(total, reciprocal)
-    return [solution[j] for j in range(len(rows))]
+            total = _less(graph, total, a, solution[j])
+        solution[column] = tuple(graph.mul(x, reciprocal) for x in total)
+    return [list(x) for x in zip(*(solution[j] for j in range(len(rows))), strict=True)]
+
+
+def _less(graph: Graph, x: Parts, factor: int, y: Parts) -> Parts:
+    """x - factor y, for each right side."""
+    return tuple(graph.sub(a, graph.mul(factor, b)) for a, b in zip(x, y, strict=True))
 
 
 def singular() -> NoReturn:
@@ -74,7 +89,7 @@ def _blocks(rows: list[dict[int, int]], active: set[int]) -> list[list[int]]:
     return [sorted(members) for members, _ in blocks]
 
 
-def _cofactors(graph: Graph, rows: dict[int, dict[int, int]], right: list[int]) -> dict[int, int]:
+def _cofactors(graph: Graph, rows: dict[int, dict[int, int]], right: list[Parts]) -> dict[int, Parts]:
     """x_j = (sum over i of the cofactor of a_ij times b_i) / determinant, for up to three unknowns."""
     columns = sorted({j for row in rows.values() for j in row})
     if len(columns) != len(rows):
@@ -103,13 +118,15 @@ def _cofactors(graph: Graph, rows: dict[int, dict[int, int]], right: list[int]) 
     if not abs(graph.samples[whole]) > 0:
         singular()
     reciprocal = graph.div(graph.const(1.0), whole)
-    solution = {}
-    for j, column in enumerate(columns):
+
+    def quotient(j: int, k: int) -> int:
         total = zero
         for i, row in enumerate(rows):
-            total = graph.add(total, graph.mul(cofactors[i][j], right[row]))
-        solution[column] = graph.mul(total, reciprocal)
-    return solution
+            total = graph.add(total, graph.mul(cofactors[i][j], right[row][k]))
+        return graph.mul(total, reciprocal)
+
+    sides = range(len(right[next(iter(rows))]))
+    return {column: tuple(quotient(j, k) for k in sides) for j, column in enumerate(columns)}
 
 
 def guard(graph: Graph, pivot: int, reciprocal: int, others: list[int]) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discrete_hamel.compiler.graph.elimination import solve
+from discrete_hamel.compiler.graph.elimination import solve_each
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.primitive_rules import Value, as_nodes, elementwise, pick, symbolic
+from discrete_hamel.compiler.simplifying.angle_identities import without_idle_angles
 
 if TYPE_CHECKING:
     from jax.extend.core import ClosedJaxpr
@@ -113,8 +114,59 @@ def linear_solve(trace: Trace, graph: Graph, p: dict, values: list[Value]) -> li
     hidden = {*graph.hidden}
     (image,) = trace(graph, jaxprs.matvec, [*consts, unknowns.reshape(shape)])
     graph.hidden = hidden  # what is read there are the coefficients, of unknowns that are given by nobody
-    rows = graph.derivative(list(as_nodes(graph, image).ravel()), list(unknowns))
-    return [np.array(solve(graph, rows, list(right[0].ravel()), guarded=True), dtype=object).reshape(shape)]
+    rows = _with_numbers(graph, graph.derivative(list(as_nodes(graph, image).ravel()), list(unknowns)))
+    numbers, found = right[0].ravel(), np.empty(right[0].size, dtype=object)
+    for matrix, places in _matrices(rows).items():
+        sides = [list(numbers[at]) for at in places]
+        for at, x in zip(places, solve_each(graph, [dict(row) for row in matrix], sides, guarded=True), strict=True):
+            found[at] = x
+    return [found.reshape(shape)]
+
+
+SHORT = 15  # operations of a coefficient that may be a number: some (sin^2 + cos^2)
+
+
+def _with_numbers(graph: Graph, rows: list[dict[int, int]]) -> list[dict[int, int]]:
+    """The coefficients, and for those that angles cancel in numbers, which need no guard as pivots."""
+    short = [a for a in {a for row in rows for a in row.values()} if _operations(graph, a) <= SHORT]
+    simpler = dict(zip(short, without_idle_angles(graph, short), strict=True))
+    return [{j: simpler.get(a, a) for j, a in row.items()} for row in rows]
+
+
+def _operations(graph: Graph, output: int) -> int:
+    """How many operations are behind a node, up to sines, if they are not many more than SHORT."""
+    seen, stack = {output}, [output]
+    while stack and len(seen) <= 3 * SHORT:
+        node = stack.pop()
+        fresh = {a for a in graph.operands(node) if a not in seen} if graph.nodes[node][0] not in ("sin", "cos") else ()
+        seen.update(fresh)
+        stack += fresh
+    return sum(1 for i in seen if graph.operands(i))
+
+
+def _matrices(rows: list[dict[int, int]]) -> dict[tuple, list[list[int]]]:
+    """The blocks into which A falls, and for each, as rows of column and node, the places that have it: the columns
+    of a right side have all the same.
+    """
+    home = list(range(len(rows)))
+
+    def root(i: int) -> int:
+        while home[i] != i:
+            home[i] = i = home[home[i]]
+        return i
+
+    for i, row in enumerate(rows):
+        for j in row:
+            home[root(i)] = root(j)
+    blocks: dict[int, list[int]] = {}
+    for i in range(len(rows)):
+        blocks.setdefault(root(i), []).append(i)
+    found: dict[tuple, list[list[int]]] = {}
+    for block in blocks.values():
+        place = {i: k for k, i in enumerate(block)}
+        matrix = tuple(tuple((place[j], a) for j, a in sorted(rows[i].items())) for i in block)
+        found.setdefault(matrix, []).append(block)
+    return found
 
 
 CONTROL: dict[str, Callable[[Trace, Graph, dict, list[Value]], list[Value]]] = {

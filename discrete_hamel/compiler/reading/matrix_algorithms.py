@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discrete_hamel.compiler.graph.elimination import factors, solve
+from discrete_hamel.compiler.graph.elimination import factors, solve_each
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.reading.primitive_rules import Nodes
 
@@ -53,7 +53,7 @@ def triangular_solve(graph: Graph, p: dict, a: Nodes, b: Nodes) -> list[Nodes]:
     a = a.T if p["transpose_a"] == p["left_side"] else a  # x A = b is A^T x^T = b^T
     right = b if p["left_side"] else b.T
     rows = [dict(enumerate(row)) for row in a]
-    x = np.array([solve(graph, rows, list(column), guarded=True) for column in right.T], dtype=object)
+    x = np.array(solve_each(graph, rows, [list(column) for column in right.T], guarded=True), dtype=object)
     return [x.T if p["left_side"] else x]
 
 

@@ -12,12 +12,12 @@ from jax import Array
 from discrete_hamel._support.arrays import Quasivelocities, Velocities
 from discrete_hamel._support.errors import InputError, InputTypeError
 from discrete_hamel._support.inputs import floats
+from discrete_hamel.compiler.reading.output_shapes import nonlinear_shapes, shapes
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.ensemble.placement import Placement, is_sharded, placement
 from discrete_hamel.runs.ensemble.plain import Axes
 from discrete_hamel.runs.ensemble.validation import one, starts
-from discrete_hamel.runs.output_shapes import nonlinear_shapes, shapes
 
 FEW = 8  # members that are tried before all are given up
 MOST_HYPOTHESES = 4096  # ways to read a system's parameters that are tried

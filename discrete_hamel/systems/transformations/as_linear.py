@@ -13,7 +13,7 @@ from jax import Array
 from discrete_hamel._support.arrays import Coordinates, Velocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.pytrees import of
-from discrete_hamel.mechanics.adapted_frames import Graph, Reflections, adapt, probes
+from discrete_hamel.mechanics.adapted_frames import Graph, Nested, Reflections, adapt, probes
 from discrete_hamel.mechanics.constructors import from_constraints
 from discrete_hamel.mechanics.gibbs_appell import directions
 from discrete_hamel.mechanics.nonlinear import NonlinearSystem
@@ -138,7 +138,7 @@ class LinearVelocities(Wrapper):
     """The ordinary system of velocities that are linear in z; see `as_linear`."""
 
     original: NonlinearSystem
-    choice: Graph | Reflections | None = (
+    choice: Graph | Nested | Reflections | None = (
         None  # of the complement: a construction of `adapt`, with the fields in the place of one-forms
     )
 
