@@ -38,7 +38,8 @@ def combination(weights: np.ndarray, name: Callable[[int], str], least: float = 
 def floats(name: str, value: object) -> Array:
     """Real numbers as a float array, of NumPy's (JAX's take long to make) unless JAX traces them; or a sentence."""
     try:
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
+        leaves = () if type(value) is np.ndarray else jax.tree.leaves(value)
+        if any([isinstance(leaf, jax.core.Tracer) for leaf in leaves]):
             return jnp.asarray(value, float)
         array = np.asarray(value)
         real = array.dtype.kind in "biuf" or (
@@ -60,21 +61,25 @@ def array_of(name: str, value: object, axes: int = 1) -> Array:
     return array
 
 
-@contextmanager
-def explained(what: str) -> Iterator[None]:
+class explained:  # a context manager of these few lines: contextlib's takes as long as twenty steps
     """Turn what a function of the user's raises into a sentence that names it; an InputError says enough itself."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        if not isinstance(error, Exception) or isinstance(error, InputError):
+            return
         hint = ""
         if isinstance(error, jax.errors.JAXTypeError | jax.errors.JAXIndexError):
             hint = (
                 " JAX traces the functions of a system, so their values are not known in them: use jax.numpy for NumPy "
                 "and math, jnp.where for if."
             )
-        raise InputError(f"{what} cannot be evaluated: {in_short(error)}.{hint}") from error
+        raise InputError(f"{self.what} cannot be evaluated: {in_short(error)}.{hint}") from error
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
 from discrete_hamel.compiler.native.function_of_rows import NativeColumns
 from discrete_hamel.compiler.native.object_code import available
+from discrete_hamel.compiler.reading.cached_scalars import kind_of, numbers_of
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying import hidden
 from discrete_hamel.mechanics.system import System
@@ -49,10 +50,8 @@ def along(function: Callable, system: System, *states: np.ndarray) -> np.ndarray
     >>> along(lambda scale, q: scale * q[0], np.asarray(2.0), np.array([[1.0], [3.0]]))
     array([2., 6.])
     """
-    leaves, structure = jax.tree.flatten(system)
-    shapes = [(np.shape(a), a.dtype) for a in leaves], [(a.shape[1:], a.dtype) for a in states]
-    program = _programs.fetch((function, structure, str(shapes)), lambda: _program(function, system, states))
-    return program(leaves, system, states)
+    key = function, kind_of(system), *[(a.shape[1:], a.dtype) for a in states]
+    return _programs.fetch(key, lambda: _program(function, system, states))(system, states)
 
 
 def _program(function: Callable, system: System, states: Sequence[np.ndarray]) -> Callable:
@@ -65,7 +64,7 @@ def _program(function: Callable, system: System, states: Sequence[np.ndarray]) -
         return by_jax
 
 
-def _by_jax(function: Callable, _: object, system: System, states: Sequence[np.ndarray]) -> np.ndarray:
+def _by_jax(function: Callable, system: System, states: Sequence[np.ndarray]) -> np.ndarray:
     made = []
     for k in range(0, len(states[0]), BLOCK):
         rows = [a[k : k + BLOCK] for a in states]
@@ -104,9 +103,9 @@ class Columns:
                 over = [a for a in {*operands} if last[a] == index and a not in kept]
                 self.steps.append((index, VALUES[graph.nodes[index][0]], operands, over))
 
-    def __call__(self, leaves: list[Array], system: System, states: Sequence[np.ndarray]) -> np.ndarray:
+    def __call__(self, system: System, states: Sequence[np.ndarray]) -> np.ndarray:
         """The function's values, a row a node."""
-        numbers = np.array([x for leaf in leaves for x in np.asarray(leaf).ravel()])
+        numbers = numbers_of(system)
         result = np.empty((len(states[0]), len(self.outputs)))
         done = self._natively(numbers, states, result)
         if done < len(result):
@@ -114,7 +113,7 @@ class Columns:
         size = math.prod(self.shape)
         found, guards = result[:, :size], result[:, size:]
         if not (trusted := np.all(guards > 0, axis=1)).all():
-            found[~trusted] = self.otherwise(leaves, system, [a[~trusted] for a in states]).reshape(-1, size)
+            found[~trusted] = self.otherwise(system, [a[~trusted] for a in states]).reshape(-1, size)
         return found.reshape(len(result), *self.shape)
 
     def _natively(self, numbers: np.ndarray, states: Sequence[np.ndarray], result: np.ndarray) -> int:
@@ -124,9 +123,12 @@ class Columns:
             self.native = NativeColumns(self.graph, self.parameters, self.columns, self.outputs)
         if self.native is None:
             return 0
-        made = self.native(numbers, states).T
-        result[: len(made)] = made
-        return len(made) if np.isfinite(made).all() else 0  # angles beyond reach: NumPy knows their sines
+        whole = len(result) // self.native.width * self.native.width
+        result[:whole] = self.native(numbers, states).T
+        if whole < len(result):  # the last vector, filled up with its last row
+            rest = [np.concatenate([a[whole:], np.repeat(a[-1:], self.native.width, axis=0)]) for a in states]
+            result[whole:] = self.native(numbers, rest).T[: len(result) - whole]
+        return len(result) if np.isfinite(result).all() else 0  # angles beyond reach: NumPy knows their sines
 
     def _by_numpy(self, numbers: np.ndarray, states: Sequence[np.ndarray], result: np.ndarray) -> None:
         fixed = self.fixed | dict(zip(self.parameters, numbers, strict=True))

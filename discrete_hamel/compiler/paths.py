@@ -142,7 +142,7 @@ def settles(stepper: StageStepper, system: System, scheme: Scheme, state: State,
 
 def _from_cache(build: Callable[..., Built], run: tuple, form: tuple[Hashable, ...]) -> Built | str:
     """What was built of this kind and form before, or is now; or the reason why there is none."""
-    return _steps.fetch((build, kind_of(run), form), lambda: _build(build, run, form))
+    return _steps.fetch((build, *map(kind_of, run), form), lambda: _build(build, run, form))
 
 
 def _build(build: Callable[..., Built], run: tuple, form: tuple) -> Built | str:

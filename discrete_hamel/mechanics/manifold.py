@@ -84,7 +84,7 @@ def nearest(system: System, q: Array) -> Array:
 def refuse_off_manifold(system: System, q: Array, off: float | None = None) -> None:
     """Refuses a q off g = 0, with the amount, `off_manifold` if not given, and the nearest point."""
     amount = float(off_manifold(system, q)) if off is None and system.redundant else off or 0.0
-    if amount <= slack(q):
+    if amount <= ON_MANIFOLD or amount <= slack(q):
         return
     there = nearest(system, q)
     apart = float(jnp.linalg.norm(q - there))

@@ -13,6 +13,7 @@ from discrete_hamel._support.arrays import Float, K, N, PathLike, m, n, nodes
 from discrete_hamel._support.errors import ContactLost
 from discrete_hamel._support.pytrees import Pytree, static
 from discrete_hamel.compiler.along import along
+from discrete_hamel.compiler.reading.cached_scalars import once
 from discrete_hamel.mechanics import hamel
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs import traced_refusals
@@ -232,7 +233,7 @@ def mark_failed(trajectory: Trajectory, intervals: int, good: int | None) -> Tra
 
 def pull(trajectory: Trajectory) -> tuple[float, int, float] | None:
     """When (by the chord across zero) and at which node the contact begins to pull, and the force there; or None."""
-    if contact_law(trajectory.system) is None:
+    if once(contact_law, trajectory.system) is None:
         return None
     at = trajectory.system, trajectory.q, trajectory.xi
     force: Any = along(contact_force_at, *at) if isinstance(trajectory.q, np.ndarray) else trajectory.contact_force

@@ -5,20 +5,20 @@ from functools import cache
 from typing import Any, SupportsIndex
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.ad_checkpoint import checkpoint_name
 
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
-from discrete_hamel._support.errors import InputError, InputTypeError
-from discrete_hamel._support.inputs import array_of, combination, explained, floats, name_of, short
+from discrete_hamel._support.errors import InputError
+from discrete_hamel._support.inputs import array_of, combination, explained, floats, name_of
 from discrete_hamel.compiler.native.kept_values import interpreted_once, keeping, once_a_run
-from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, with_arrays
+from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, once, record_of, settle
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 from discrete_hamel.compiler.reading.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
-from discrete_hamel.compiler.reading.outside_values import forget_if_changed
+from discrete_hamel.compiler.reading.outside_values import forget_if_changed, of_a_user
+from discrete_hamel.compiler.reading.parameters import canonical, finite_parameters
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold
@@ -32,37 +32,14 @@ by_numpy = cache(interpret)  # what choices of frames are made by, one interpret
 
 def traced(*things: PyTree) -> bool:
     """Whether jax traces any leaf: then values cannot be looked at, and only shapes are checked."""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(things))
-
-
-def canonical(tree: Any) -> Any:
-    """Numbers as arrays of the default float type, so that 1, 1.0 and an array of it share one compilation."""
-    forget_if_changed(tree)
-    if (ready := with_arrays(tree)) is not None:
-        return ready
-
-    def leaf(path: tuple, value: object) -> object:
-        if isinstance(value, bool | np.bool_):
-            return jnp.asarray(value)
-        try:
-            kind = float if isinstance(value, int | float) else None
-            array = value if isinstance(value, Array) else on_device(np.asarray(value, kind))
-            np.dtype(array.dtype)  # which a key of jax.random has not
-        except (TypeError, ValueError, OverflowError):
-            if isinstance(tree, type):
-                raise InputTypeError(f"give an instance, {tree.__name__}(...), not the class.") from None
-            where = f"the parameter {jax.tree_util.keystr(path).lstrip('.')} of {type(tree).__name__}"
-            raise InputError(f"{where} must be a number, or an array of numbers; got {short(value)}.") from None
-        ready = array.dtype == jnp.result_type(float) and not array.weak_type
-        return array if ready or not jnp.issubdtype(array.dtype, jnp.floating) else jnp.asarray(array, float)
-
-    return jax.tree_util.tree_map_with_path(leaf, tree)
+    asked = [it for it in things if type(it) is not np.ndarray and record_of(it) is None]
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(asked))
 
 
 def vector(name: str, value: object) -> Array:
     """A finite one-dimensional float array, or a sentence; of NumPy's where JAX does not trace it."""
     array = array_of(name, value)
-    if isinstance(array, np.ndarray) and not np.isfinite(array).all():
+    if isinstance(array, np.ndarray) and not math.isfinite(array.dot(array)) and not np.isfinite(array).all():
         bad = np.flatnonzero(~np.isfinite(array))[0]
         raise InputError(f"{name}[{bad}] is {float(array[bad])}; initial data must be finite.")
     return array
@@ -70,10 +47,12 @@ def vector(name: str, value: object) -> Array:
 
 def step_size(h: object) -> Array:
     """A finite step different from zero; negative steps run back in time."""
-    array = array_of("h", h, 0)
-    if not traced(array) and (not math.isfinite(array) or array == 0):
+    array = h if type(h) is float else array_of("h", h, 0)
+    if isinstance(array, jax.core.Tracer):
+        return array
+    if not math.isfinite(array) or array == 0:
         raise InputError(f"h is {float(array)}; the step must be finite and not zero (negative runs back in time).")
-    return array if traced(array) else number(float(array))
+    return number(float(array))
 
 
 def count(name: str, value: SupportsIndex, least: int) -> int:
@@ -120,24 +99,24 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
     """The same with what `vector` makes of q and xi; of a `lasting` run no bit depends on others."""
     q = vector("q", at)
     noticed = checkpoint_name(number(0.0), "noticed")  # as it is, but under jit, where all else may be known
-    forget_if_changed(system)
+    made = settle(system)
+    forget_if_changed(system if made is None else made)
     if (xi is None) == (v is None):
         raise InputError("give the initial velocity once: xi (quasi-velocities) or v (coordinate velocities qdot).")
-    concrete = not traced(system, q, noticed, xi, v)
+    concrete = not traced(system if made is None else made, q, noticed, xi, v)
     if concrete:
-        system = canonical(system)
-        finite_parameters(system)
-        with explained(f"what {type(system).__name__} checks of its parameters"):
-            system.check()
+        system = canonical(system) if made is None else made
+        _check(system) if of_a_user(system) else once(_check, system)
     asked = system.frameless or (type(system).at, type(system).check_start) != (System.at, System.check_start)
     place = on_device(q) if asked or not concrete else q  # an array of JAX's takes as long as 400 steps of a pendulum
     q = q if concrete else place
     xi, v = (None if a is None else vector(name, a) for name, a in (("xi", xi), ("v", v)))
     if system.frameless:
         return _nonlinear_data(system, place, xi, v, concrete)
-    with explained(f"{type(system).__name__} at the initial q"):
-        system = system.at(place, by_numpy)
-    n, m = _shapes.fetch(kind_of((system, q)), lambda: _kept_shapes(system, q))
+    if asked:
+        with explained(f"{type(system).__name__} at the initial q"):
+            system = system.at(place, by_numpy)
+    n, m = _shapes.fetch((kind_of(system), q.shape, q.dtype), lambda: _kept_shapes(system, q))
     if len(xi) not in (m, n) if v is None else len(v) != len(q):
         hamel.refuse_length(system, q, *(("xi", xi) if v is None else ("v", v)))
     if v is not None and len(q) < m:
@@ -199,14 +178,10 @@ def _nonlinear_facts(system: System, q: Array, z: Array) -> tuple[Array, ...]:
     return v, slopes, system.lagrangian(q, v), covector, drive
 
 
-def finite_parameters(system: PyTree) -> None:
-    """Refuses NaN and infinity among the parameters of a system or scheme."""
-    if all(np.isfinite(a).all() if a.ndim else math.isfinite(abs(a)) for a in map(np.asarray, jax.tree.leaves(system))):
-        return
-    for path, leaf in jax.tree_util.tree_leaves_with_path(system):
-        if jnp.issubdtype(np.asarray(leaf).dtype, jnp.floating) and not np.all(np.isfinite(leaf)):
-            where = jax.tree_util.keystr(path).lstrip(".")
-            raise InputError(f"the parameter {where} of {type(system).__name__} is not finite: {leaf}.")
+def _check(system: System) -> None:
+    finite_parameters(system)
+    with explained(f"what {type(system).__name__} checks of its parameters"):
+        system.check()
 
 
 def _independent(system: System, psi: np.ndarray, q: Array) -> None:

@@ -34,7 +34,7 @@ def test_contact_forces_are_numpys(columns, count):
     q, xi = rows(count)
     expected = np.empty((count, len(made.outputs)))
     made._by_numpy(np.array([float(leaf) for leaf in jax.tree.leaves(DISK)]), (q, xi), expected)
-    found = made(jax.tree.leaves(DISK), DISK, (q, xi))
+    found = made(DISK, (q, xi))
     assert made.native is not None
     assert np.allclose(found, expected[:, 0], rtol=1e-13, atol=1e-13 * np.abs(expected).max())
 
@@ -43,18 +43,18 @@ def test_sines_of_angles_beyond_reach_are_asked_of_numpy(columns):
     q, xi = rows(40)
     q[7, 0] = 1e12
     made = columns(lambda scale, q, xi: scale * jnp.sin(q[0]) + xi[1], np.asarray(2.0), q, xi)
-    assert np.allclose(made([np.asarray(2.0)], 2.0, (q, xi)), 2 * np.sin(q[:, 0]) + xi[:, 1], rtol=1e-14)
+    assert np.allclose(made(np.asarray(2.0), (q, xi)), 2 * np.sin(q[:, 0]) + xi[:, 1], rtol=1e-14)
 
 
 def test_an_array_of_several_numbers_comes_row_by_row(columns):
     q, xi = rows(33)
     made = columns(lambda scale, q, xi: scale * jnp.outer(q[:2], xi[:3]), np.asarray(2.0), q, xi)
-    assert np.allclose(made([np.asarray(2.0)], 2.0, (q, xi)), 2 * q[:, :2, None] * xi[:, None, :3], rtol=1e-15)
+    assert np.allclose(made(np.asarray(2.0), (q, xi)), 2 * q[:, :2, None] * xi[:, None, :3], rtol=1e-15)
 
 
 def test_arrays_of_another_kind_never_reach_it(columns):
     made = columns(lambda scale, q, xi: scale * q[0] * xi[0], np.asarray(2.0), *rows(40))
-    made([np.asarray(2.0)], 2.0, rows(40))
+    made(np.asarray(2.0), rows(40))
     q, xi = rows(40)
     for numbers, states in (([2.0, 1.0], (q, xi)), ([2.0], (q[:, :4], xi))):
         with pytest.raises(ValueError, match="other shapes"):

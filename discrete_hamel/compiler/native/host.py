@@ -14,6 +14,7 @@ from discrete_hamel._support.errors import Explained, InputError
 from discrete_hamel.compiler.native.instructions import Kind
 from discrete_hamel.compiler.native.object_code import Library, available, better_code, fused, kept_code, machine_code
 from discrete_hamel.compiler.native.run import POINTERS, Run
+from discrete_hamel.compiler.reading.cached_scalars import numbers_of
 from discrete_hamel.compiler.step.collocation_step import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics.newton import Report
@@ -82,9 +83,10 @@ class HostRun:
         count, (leaves, structure) = max(int(intervals), 0), jax.tree.flatten(state)
         part, steps = scheme.substeps(h) or (scheme, np.asarray(h)[None])
         lengths = np.asarray(steps, np.float64)
+        whole_step = lengths if len(lengths) == 1 else lengths.sum()
         if (shapes := [leaf.shape for leaf in leaves]) != self.shapes:
             raise InputError(f"a state with leaves of shapes {shapes}, where the native run is of another kind.")
-        numbers = [*jax.tree.leaves((system, part)), lengths.sum()]
+        numbers = numbers_of(system), numbers_of(part), whole_step
         given = np.concatenate([*numbers, lengths, *leaves, self.room], axis=None, dtype=np.float64)
         sizes = len(given) - len(lengths) - self.size - len(self.room), len(lengths), self.size, COUNTS, self.size
         if sizes[0] != self.given or not (self.stepper.composed or len(lengths) == 1):

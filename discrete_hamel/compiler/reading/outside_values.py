@@ -20,6 +20,7 @@ import numpy as np
 from jax import Array
 
 from discrete_hamel._support.caches import clear_caches
+from discrete_hamel.compiler.reading.cached_scalars import once
 
 LIBRARIES = (str(Path(__file__).parents[2]), str(Path(np.__file__).parents[1]), str(Path(dataclasses.__file__).parent))
 FOLLOWED = (FunctionType, MethodType, partial, dict, tuple)
@@ -41,14 +42,23 @@ class _Same:
 
 def forget_if_changed(it: object) -> None:
     """Forget all that is compiled if a function of a system or scheme reads others than at its last run."""
-    for root in _roots(it) if dataclasses.is_dataclass(it) and not isinstance(it, type) else ():
+    for root in once(_roots, it):
         now = _of_class(root) if isinstance(root, type) else _of_function(root, set())
         if _read.setdefault(root, now) != now:
             _read[root] = now
             clear_caches()
 
 
-def _roots(it: object) -> Iterator[FunctionType | type]:
+def of_a_user(it: object) -> bool:
+    """Whether methods of its class, or of one within, are a user's, who may have them look at anything."""
+    return any(isinstance(root, type) for root in once(_roots, it))
+
+
+def _roots(it: object) -> tuple[FunctionType | type, ...]:
+    return tuple(_each_root(it)) if dataclasses.is_dataclass(it) and not isinstance(it, type) else ()
+
+
+def _each_root(it: object) -> Iterator[FunctionType | type]:
     """The functions among its fields, and its class where that is the user's."""
     if not _library(type(it).__module__):
         yield type(it)
@@ -60,7 +70,7 @@ def _roots(it: object) -> Iterator[FunctionType | type]:
                 one for pair in value if isinstance(pair, tuple) for one in pair if isinstance(one, FunctionType)
             )
         elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-            yield from _roots(value)
+            yield from _each_root(value)
 
 
 @cache

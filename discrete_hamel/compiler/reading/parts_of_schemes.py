@@ -18,6 +18,7 @@ from discrete_hamel._support.arrays import Scalar
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import explained
+from discrete_hamel.compiler.reading.cached_scalars import once
 from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.mechanics.hamel import full
 from discrete_hamel.mechanics.system import System
@@ -36,17 +37,21 @@ _found = Cache(most=200)  # sentences, by scheme, system and place
 
 def check_scheme_at(system: System, scheme: Scheme, q: Array) -> None:
     """Refuses a scheme that is not for this start, whose tau is no place in a step, or that has a wrong part."""
-    for name, place in places(scheme).items():
-        if not 0 <= float(place) <= 1:
-            raise InputError(f"{name} is {float(place):g}; that point lies between the nodes: 0 <= {name} <= 1.")
+    once(_check_places, scheme)
     scheme.check(system, q)
-    inner = _innermost(scheme)
-    if not _has_parts(inner):
+    inner = once(_innermost, scheme)
+    if not once(_has_parts, inner):
         return
     leaves, kind = jax.tree.flatten((inner, system))
     key = kind, np.asarray(q).tobytes(), *(np.asarray(leaf).tobytes() for leaf in leaves)
     if sentence := _found.fetch(key, partial(_sentence, system, inner, np.asarray(q))):
         raise InputError(sentence)
+
+
+def _check_places(scheme: Scheme) -> None:
+    for name, place in places(scheme).items():
+        if not 0 <= float(place) <= 1:
+            raise InputError(f"{name} is {float(place):g}; that point lies between the nodes: 0 <= {name} <= 1.")
 
 
 def places(scheme: Scheme) -> dict[str, Scalar]:

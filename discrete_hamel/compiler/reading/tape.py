@@ -7,18 +7,18 @@ the same order; but solves may round differently, so what has to have the same b
 `afresh`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import update_wrapper
 from typing import Generic, ParamSpec, TypeVar
 
 import jax
 import numpy as np
 
-from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
+from discrete_hamel.compiler.reading.cached_scalars import kind_of, record_of
 from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.compiler.reading.jaxprs import trace
 from discrete_hamel.compiler.reading.primitive_rules import as_nodes
@@ -71,30 +71,29 @@ class Tape:
         closed, leaves = traced.jaxpr, jax.tree.leaves(arguments)
         if len(closed.jaxpr.invars) != len(leaves):
             raise Unsupported("a value inside the function that is handed in beside its arguments")
-        self.kinds, self.structure = jax.tree.flatten(traced.out_info)
-        if any(kind.dtype != float for kind in self.kinds):
+        kinds, self.structure = jax.tree.flatten(traced.out_info)
+        if any(kind.dtype != float for kind in kinds):
             raise Unsupported("outputs that are no doubles")
         graph = Graph()
         given, inputs = inputs_like(graph, leaves)
         outputs = [np.ravel(as_nodes(graph, value)).tolist() for value in trace(graph, closed, given)]
         ends = np.cumsum([0, *map(len, outputs)]).tolist()
-        self.places = [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+        self.places = [(slice(a, b), kind.shape) for a, b, kind in zip(ends, ends[1:], kinds, strict=False)]
         nodes = sum(outputs, [])
         self.count, guards = len(nodes), hidden.guards(graph, nodes)
         self.function = _in_python(graph, inputs, [*nodes, *guards])
 
-    def __call__(self, leaves: list[ArrayLike]) -> object:
+    def __call__(self, numbers: list[float]) -> object:
         """The function's outputs, or nothing where it divides by zero, overflows, or has too small a pivot."""
         try:
             with np.errstate(all="ignore"):
-                found = self.function([x for leaf in leaves for x in np.asarray(leaf).ravel().tolist()])
+                found = self.function(numbers)
         except ArithmeticError:
             return None
-        if not all(guard > 0 for guard in found[self.count :]):
+        if len(found) > self.count and not all(guard > 0 for guard in found[self.count :]):
             return None
         block = np.array(found)
-        arrays = [block[place].reshape(kind.shape) for place, kind in zip(self.places, self.kinds, strict=True)]
-        return jax.tree.unflatten(self.structure, arrays)
+        return jax.tree.unflatten(self.structure, [block[at].reshape(shape) for at, shape in self.places])
 
 
 class Repeated(Generic[P, T]):
@@ -113,15 +112,27 @@ class Repeated(Generic[P, T]):
         self.programs = Cache(most=200)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
-        leaves, structure = jax.tree.flatten(arguments)
-        traced = any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
-        if named or traced or sum(leaf.size for leaf in leaves) > MOST:
+        key, numbers = list[Hashable](), list[float]()
+        for argument in arguments:
+            if type(argument) is np.ndarray and argument.size <= MOST:
+                key += [argument.shape, argument.dtype]
+                numbers += argument.ravel().tolist()
+            elif made := record_of(argument):
+                key += made.kind
+                numbers += made.listed
+            else:
+                leaves = jax.tree.leaves(argument)
+                traced = any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
+                if traced or sum(leaf.size for leaf in leaves) > MOST:
+                    return self.afresh(*arguments, **named)
+                key += kind_of(argument)
+                numbers += [x for leaf in leaves for x in np.asarray(leaf).ravel().tolist()]
+        if named or len(numbers) > MOST:
             return self.afresh(*arguments, **named)
-        key = structure, *[(leaf.shape, leaf.dtype) for leaf in leaves]
-        program: object = self.programs.fetch(key, lambda: 0)  # or how often there was none
+        program: object = self.programs.fetch(kind := tuple(key), lambda: 0)  # or how often there was none
         if isinstance(program, int):
-            program = self.programs[key] = program + 1 if program < RARE else self._program(arguments)
-        found = program(leaves) if isinstance(program, Tape) else None
+            program = self.programs[kind] = program + 1 if program < RARE else self._program(arguments)
+        found = program(numbers) if isinstance(program, Tape) else None
         return self.afresh(*arguments, **named) if found is None else found  # type: ignore[return-value]  # the function's
 
     def _program(self, arguments: tuple) -> Tape | str:

@@ -1,6 +1,7 @@
 """What a run fills while it goes on: the memory of this process here, a store on disk in `storage.recording`."""
 
 from itertools import accumulate
+from math import prod
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -84,16 +85,14 @@ class Record(Protocol):
         """All that was taken, with the state at its end, and what ended it before its time."""
 
 
-def _in_one_piece(kinds: list[tuple[int, np.ndarray]]) -> list[np.ndarray]:
+def _in_one_piece(shapes: list[tuple[int, ...]], kinds: list[np.dtype]) -> list[np.ndarray]:
     """Room for so many values like each, next to each other: what is freed in one piece, the C library keeps at hand,
     where smaller ones go back to the system and cost the next run as much again as its steps.
     """
-    ends = [*accumulate((-(-length * like.nbytes // 64) * 64 for length, like in kinds), initial=0)]
-    block = np.empty(ends[-1], np.uint8)
-    return [
-        block[at : at + length * like.nbytes].view(like.dtype).reshape(length, *like.shape)
-        for (length, like), at in zip(kinds, ends, strict=False)
-    ]
+    sizes = [-(-prod(shape) * kind.itemsize // 64) * 64 for shape, kind in zip(shapes, kinds, strict=True)]
+    *starts, end = accumulate(sizes, initial=0)
+    block = np.empty(end, np.uint8)
+    return [np.ndarray(shape, kind, block, at) for shape, kind, at in zip(shapes, kinds, starts, strict=True)]
 
 
 class RunInMemory:
@@ -108,10 +107,11 @@ class RunInMemory:
 
     def begin(self, state: State, first: tuple, path: tuple[str, str]) -> tuple[Checkpoint, tuple]:
         self.path, count = path, self.nodes - 1
-        node = [np.zeros((), self.made_by[2].dtype), *map(np.asarray, first)]
+        node, kind = [np.zeros((), self.made_by[2].dtype), *map(np.asarray, first)], np.asarray(first[2]).dtype
+        shapes = [(count + 1, *a.shape) for a in node] + [(count, *node[3].shape), *3 * [(count,)]]
+        kinds = [*(a.dtype for a in node), kind, np.dtype(bool), np.dtype(np.int64), kind]
         try:
-            solves = (node[3], np.zeros((), bool), np.zeros((), np.int64), np.zeros((), node[3].dtype))
-            self.kept = Rows(*_in_one_piece([(count + 1, a) for a in node] + [(count, a) for a in solves]))
+            self.kept = Rows(*_in_one_piece(shapes, kinds))
         except (MemoryError, ValueError, OverflowError) as error:  # the latter of more than NumPy can count
             raise MemoryError(
                 f"{count + 1} nodes are too many for the memory of this machine: {error}. Keep fewer of them "
