@@ -8,7 +8,7 @@ way is the reason for the plain path, which is the definition and takes over; th
 import math
 import time
 import warnings
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, TypeVar
 
 import jax
@@ -156,21 +156,18 @@ def _build(build: Callable[..., Built], run: tuple, form: tuple) -> Built | str:
 
 def _step(system: System, scheme: Scheme, state: State, h: Array, values: bytes) -> Stepper:
     _native(state)
-    names = list[str]()
-
-    def recall(graph: str) -> Mapping | None:
-        names.append(program_cache.name_of(graph, (system, scheme, state, h)))
-        return program_cache.recall(names[0])
-
     run = system, scheme, state, h
     about = kept_values.name_of(graph_of, *run)
-    graph = None if about is None else kept_values.recall(about)
-    stepper = Stepper(*run, like=values, recall=recall, graph=graph if isinstance(graph, str) else None)
+    there = None if about is None else kept_values.recall(about)
+    known = program_cache.by_name(*there) if isinstance(there, tuple) else None
+    stepper = Stepper(*run, like=values, recall=program_cache.recall, known=known)
     run_passes(stepper, [emit, verify_steps])
-    if names and not stepper.recalled:
-        program_cache.keep(names[0], {**vars(stepper), "code": stepper.run.code})
-    if about is not None and stepper.kind is not None and stepper.kind[0] != graph:
-        kept_values.keep(about, stepper.kind[0])
+    if not stepper.found and stepper.kind is not None:  # as passes make it at these very values
+        graph, _ = stepper.kind
+        if stepper.name is None:
+            stepper.name = program_cache.keep(graph, stepper.decisions(), {**vars(stepper), "code": stepper.run.code})
+        if about is not None and there != (graph, stepper.name):
+            kept_values.keep(about, (graph, stepper.name))
     return stepper
 
 
@@ -248,6 +245,6 @@ def verify(stepper: AnyStepper, made: tuple | None = None) -> str:
 
 def verify_steps(stepper: AnyStepper) -> str:
     """The same of what the native function gives."""
-    steps = 1 if stepper.recalled else STEPS  # another process has verified all but the reading
+    steps = STEPS if stepper.name is None else 1  # another process has verified all but the reading
     _, done, _, (q, p, xi, xi_mid, _) = stepper.run(*stepper.sample, steps, 1)
     return verify(stepper, ({"q": q[:done], "p": p[:done]}, xi[:done], xi_mid[:done]))

@@ -79,11 +79,11 @@ def test_a_program_of_another_system_under_this_name_is_refused(cache, monkeypat
     run(Sleigh())
     kept = []
     with monkeypatch.context() as patch:
-        patch.setattr(program_cache, "keep", lambda name, attributes: kept.append(dict(attributes)))
+        patch.setattr(program_cache, "keep", lambda graph, decisions, attributes: kept.append(dict(attributes)))
         lagrangian = Sleigh.lagrangian
         patch.setattr(Sleigh, "lagrangian", lambda self, q, xi: lagrangian(self, q, xi) + 0.1 * xi[0] ** 4)
         run(Sleigh())
-    monkeypatch.setattr(program_cache, "recall", lambda name: kept[0])
+    monkeypatch.setattr(program_cache, "by_name", lambda graph, name: stepper.KeptProgram(graph, name, kept[0]))
     dh.clear_caches()
     with pytest.warns(dh.CompiledStepDiffers, match="of .*Hamel's residual is"):
         assert dh.simulate(Sleigh(), **START).report.path == "plain"

@@ -64,9 +64,36 @@ def test_another_function_is_another_program(cache, passes, other):
     assert np.abs(found - dh.simulate(spring(**other), **START, compiled=False).q).max() < 1e-13
 
 
-def test_pivots_are_those_of_the_values_of_the_run(cache, passes):
-    run(spring(1.0))
-    run(spring(1.0), q=[0.1, 0.2])
+def heavy(where):
+    """Four coordinates, of which one is heavy: pivots are chosen by size."""
+
+    def lagrangian(q, v):
+        mass = jnp.diag(1.0 + 100.0 * jnp.exp(-((q - 0.5) ** 2))) + 0.1 * jnp.outer(q, q) + 0.1
+        return 0.5 * v @ mass @ v - 0.5 * q @ q
+
+    q = [0.1, -1.2, 2.2, -3.1]
+    return dh.from_velocities(lagrangian, lambda q: jnp.eye(4), 4), {
+        "q": q[where:] + q[:where],
+        "xi": [0.3, 0.1, 0.2, 0.4],
+    }
+
+
+@pytest.mark.parametrize(("where", "count"), [(0, 1), (1, 2), (3, 2)])
+def test_another_start_takes_the_program_that_it_would_make(cache, passes, monkeypatch, where, count):
+    system, start = heavy(0)
+    run(system, **start)
+    start = {**heavy(where)[1], "xi": [0.31, 0.11, 0.19, 0.4]}
+    found = run(system, **start)
+    assert len(passes) == count  # where another coordinate is heavy, others are pivots
+    monkeypatch.setenv(object_cache.VARIABLE, "off")
+    assert (run(system, **start) == found).all()
+    assert len(passes) == count + 1
+
+
+def test_programs_of_some_starts_are_kept_side_by_side(cache, passes):
+    system, _ = heavy(0)
+    for where in (0, 1, 0, 1):
+        run(system, **heavy(where)[1])
     assert len(passes) == 2
 
 
@@ -87,17 +114,20 @@ def test_a_program_of_another_system_under_this_name_is_refused(cache, monkeypat
     """As where a primitive is misread, and so gives the graph of what others wrote."""
     run(spring(1.0))
     kept = []
-    monkeypatch.setattr(paths.program_cache, "keep", lambda name, attributes: kept.append(dict(attributes)))
+    monkeypatch.setattr(paths.program_cache, "keep", lambda graph, decisions, attributes: kept.append(dict(attributes)))
     run(spring(1.3))
-    monkeypatch.setattr(paths.program_cache, "recall", lambda name: kept[0])
+    monkeypatch.setattr(paths.program_cache, "by_name", lambda graph, name: stepper.KeptProgram(graph, name, kept[0]))
+    monkeypatch.setattr(paths.program_cache, "recall", lambda graph, serves: stepper.KeptProgram(graph, "", kept[0]))
     dh.clear_caches()
     with pytest.warns(dh.CompiledStepDiffers, match="residual"):
         assert dh.simulate(spring(1.0), **START).report.path == "plain"
 
 
-def test_the_compilers_files_are_part_of_the_name(monkeypatch):
-    name = program_cache.name_of("graph", (1.0,))
-    assert name == program_cache.name_of("graph", (1.0,)) != program_cache.name_of("graph", (1.5,))
+def test_the_compilers_files_are_part_of_the_name(cache, monkeypatch):
+    name = program_cache.keep("graph", [1, (0, 2)], {})
+    assert name == program_cache.keep("graph", [1, (0, 2)], {})
+    others = [program_cache.keep("graph", [1, (0, 3)], {}), program_cache.keep("another", [1, (0, 2)], {})]
     assert "expressions.py" in program_cache._files()
     monkeypatch.setattr(program_cache, "FILES", "others")
-    assert program_cache.name_of("graph", (1.0,)) != name
+    assert program_cache.recall("graph", lambda made: True) is None
+    assert len({name, *others, program_cache.keep("graph", [1, (0, 2)], {})}) == 4

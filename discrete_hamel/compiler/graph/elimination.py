@@ -8,7 +8,8 @@ slow. A solve that is part of the residual is `guarded` instead: it leaves a gua
 its pivot is good enough. Where either complains, the plain path with true pivoting takes that step.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -115,7 +116,7 @@ def _cofactors(graph: Graph, rows: dict[int, dict[int, int]], right: list[Parts]
     whole = zero
     for a, c in zip(matrix[0], cofactors[0], strict=True):
         whole = graph.add(whole, graph.mul(a, c))
-    if not abs(graph.samples[whole]) > 0:
+    if not graph.decide(_not_zero, whole):
         singular()
     reciprocal = graph.div(graph.const(1.0), whole)
 
@@ -140,22 +141,34 @@ def guard(graph: Graph, pivot: int, reciprocal: int, others: list[int]) -> None:
 
 def _pivot(graph: Graph, rows: list[dict[int, int]], active: set[int], numbers: bool = False) -> tuple[int, int] | None:
     """Row and column of the next pivot, among entries that are numbers if so asked."""
-    size = {(i, j): abs(graph.samples[a]) for i in active for j, a in rows[i].items()}
+    return graph.decide(_fills_in_least, {(i, j): a for i in active for j, a in rows[i].items()}, numbers)
+
+
+def _fills_in_least(
+    graph: Graph, samples: Sequence[float], entries: dict[tuple[int, int], int], numbers: bool
+) -> tuple[int, int] | None:
+    """Markowitz's choice among the entries that are large enough."""
+    size = {at: abs(samples[a]) for at, a in entries.items()}
     largest: dict[int, float] = {}
-    count: dict[int, int] = {}
     for (_, j), s in size.items():
-        largest[j], count[j] = max(largest.get(j, 0.0), s), count.get(j, 0) + 1
-    acceptable = [
-        (i, j)
-        for (i, j), s in size.items()
-        if s > THRESHOLD * largest[j] and not (numbers and graph.value(rows[i][j]) is None)
-    ]
+        largest[j] = max(largest.get(j, 0.0), s)
+    in_row, in_column = Counter(i for i, _ in entries), Counter(j for _, j in entries)
+    allowed = {at for at, a in entries.items() if not numbers or graph.value(a) is not None}
+    acceptable = [at for at in allowed if size[at] > THRESHOLD * largest[at[1]]]
 
     def cost(at: tuple[int, int]) -> tuple:
         i, j = at
-        return (len(rows[i]) - 1) * (count[j] - 1), -size[at], at
+        return (in_row[i] - 1) * (in_column[j] - 1), -size[at], at
 
     return min(acceptable, key=cost, default=None)
+
+
+def _not_zero(_: Graph, samples: Sequence[float], node: int) -> bool:
+    return abs(samples[node]) > 0
+
+
+def _largest(_: Graph, samples: Sequence[float], nodes: tuple[int, ...]) -> int:
+    return int(np.argmax([abs(samples[i]) for i in nodes]))
 
 
 def factors(graph: Graph, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -163,7 +176,7 @@ def factors(graph: Graph, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     a, n = matrix.copy(), len(matrix)
     swaps, order = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
     for k in range(n):
-        best = k + int(np.argmax([abs(graph.samples[i]) for i in a[k:, k]]))
+        best = k + graph.decide(_largest, tuple(a[k:, k].tolist()))
         swaps[k] = best
         a[[k, best]], order[[k, best]] = a[[best, k]], order[[best, k]]
         reciprocal = graph.div(graph.const(1.0), a[k, k])

@@ -7,13 +7,17 @@ the elimination choose pivots without evaluating anything again.
 
 import math
 from collections import Counter
-from collections.abc import Container, Hashable, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable
+from typing import TypeVar
 
 import numpy as np
 
 from discrete_hamel._support.caches import StartReason
+from discrete_hamel.compiler.graph.decision import Decision
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.graph.size_limits import MOST_NODES
+
+Outcome = TypeVar("Outcome")
 
 
 class Unsupported(Exception):
@@ -34,6 +38,8 @@ class Graph:
         self.guards: dict[int, int] = {}  # reciprocal of a pivot -> what has to be positive for it to be trusted
         self.hidden: set[int] = set()  # what was read and is in no node, as it is multiplied by a literal 0
         self.own_derivatives: set[str] = set()  # primitives met whose derivative is not that of what they compute
+        self.decisions: list[Decision] = []
+        self.sampled_as: dict[int, int] = {}  # input -> the node whose sample it has
         self._known: dict[tuple, int] = {}
 
     def __repr__(self) -> str:
@@ -58,6 +64,18 @@ class Graph:
     def input(self, name: Hashable, sample: float) -> int:
         """A variable; `name` is any hashable key."""
         return self._make(("input", name), sample)
+
+    def input_like(self, name: Hashable, node: int) -> int:
+        """A variable that has the sample of a node."""
+        index = self.input(name, self.samples[node])
+        self.sampled_as[index] = node
+        return index
+
+    def decide(self, rule: Callable[..., Outcome], *about: object) -> Outcome:
+        """What a rule makes of this graph, its samples and plain data: on record, as a program depends on it."""
+        outcome = rule(self, self.samples, *about)
+        self.decisions.append(Decision(rule, about, outcome))
+        return outcome
 
     def value(self, a: int) -> float | None:
         """The number a constant node is, else None."""

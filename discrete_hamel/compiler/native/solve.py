@@ -45,7 +45,7 @@ class Solve:
         self.moved = [graph.add(z, c) for z, c in zip(root.unknowns, root.correction, strict=True)]
         rule: list[int] = [] if root.linear else self._rule(guess)
         watched = [node for angle in angles for node in angle.seen]
-        self.kept = {node: graph.input((name, "seen", node), graph.samples[node]) for node in watched}
+        self.kept = {node: graph.input_like((name, "seen", node), node) for node in watched}
         self.kept |= {} if root.linear else {self.done: self.ended}
         count = len(outputs)
         whole = graph.substitute([*outputs, *guards, *(node for pair in left for node in pair)], root.points)

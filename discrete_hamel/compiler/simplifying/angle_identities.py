@@ -5,6 +5,7 @@ sin^2 = 1 - cos^2, the heading disappears; then it may as well be 0 in the expre
 """
 
 import math
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
@@ -70,7 +71,7 @@ def _without(graph: Graph, output: int, known: dict[int, Polynomial | None], beh
         if sine is not None and cosine is not None and terms is not None and _idle(*terms, sine, cosine):
             (at_zero,) = graph.substitute([output], {sine: graph.const(0.0), cosine: graph.const(1.0)})
             # What cancels may be infinite there: a frame whose fields are parallel at that angle.
-            if _least_divisor(graph, at_zero) >= LEAST * _least_divisor(graph, output):
+            if graph.decide(_divisors_stay, at_zero, output):
                 output = at_zero
                 terms = _multiplied_out(graph, output, known)
     return output
@@ -87,12 +88,16 @@ def _multiplied_out(
     return terms, set(graph.dependencies(a for f in factors for a in graph.operands(f)))
 
 
-def _least_divisor(graph: Graph, output: int) -> float:
+def _divisors_stay(graph: Graph, samples: Sequence[float], changed: int, output: int) -> bool:
+    return _least_divisor(graph, samples, changed) >= LEAST * _least_divisor(graph, samples, output)
+
+
+def _least_divisor(graph: Graph, samples: Sequence[float], output: int) -> float:
     """The least that an output divides by, at the sample; 0 if it led to what is not finite."""
     needed = graph.dependencies([output])
-    if not all(math.isfinite(graph.samples[i]) for i in needed):
+    if not all(math.isfinite(samples[i]) for i in needed):
         return 0.0
-    divisors = (graph.samples[graph.nodes[i][2]] for i in needed if graph.nodes[i][0] == "div")
+    divisors = (samples[graph.nodes[i][2]] for i in needed if graph.nodes[i][0] == "div")
     return min((abs(d) for d in divisors), default=math.inf)
 
 

@@ -55,7 +55,7 @@ def eliminate_points(graph: Graph, residual: list[int], unknowns: list[int], pla
 def _points(graph: Graph, residual: list[int], unknowns: list[int], places: list[int]) -> dict[int, _Point]:
     """The points by the places of their unknowns."""
     sums = _sums(graph, residual, {unknowns[i] for i in places}, set(unknowns))
-    itself = {u: graph.input(("between", u), graph.samples[y]) for u, (y, _) in sums.items()}
+    itself = {u: graph.input_like(("between", u), y) for u, (y, _) in sums.items()}
     rows = graph.substitute(residual, {y: itself[u] for u, (y, _) in sums.items()})
     seen = _rows_with(graph, rows, set(sums))
     found: dict[int, _Point] = {}

@@ -10,7 +10,10 @@ has links: by hand it is the articulated-body algorithm (Featherstone 2008, ch. 
 those of forces coming down. The second rows hold at any z, so that the correction is Newton's own.
 """
 
+from collections.abc import Sequence
 from math import inf
+
+import numpy as np
 
 from discrete_hamel.compiler.graph.elimination import guard, singular
 from discrete_hamel.compiler.graph.expressions import Graph
@@ -143,13 +146,19 @@ def _shells(rows: Rows, columns: dict[int, set[int]]) -> list[set[int]]:
 
 def _pivot(graph: Graph, rows: Rows, columns: dict[int, set[int]], shell: set[int]) -> tuple[int, int]:
     """Markowitz's choice: the acceptable entry with the least (entries of its row - 1)(of its column - 1)."""
-    best: tuple[int, int, int] | None = None
-    for j in sorted(shell):
-        others = len(columns[j]) - 1
-        largest = max((abs(graph.samples[rows[i][j]]) for i in columns[j]), default=0.0)
-        for i in sorted(columns[j]):
-            a = rows[i][j]
-            cost = others * (len(rows[i]) - 1) + (0 if graph.value(a) is not None else WORTH)
-            if (best is None or cost < best[0]) and abs(graph.samples[a]) > THRESHOLD * largest:
-                best = cost, i, j
-    return best[1:] if best else singular()
+    entries = [
+        (i, j, a, (len(columns[j]) - 1) * (len(rows[i]) - 1) + (0 if graph.value(a) is not None else WORTH))
+        for j in sorted(shell)
+        for i in sorted(columns[j])
+        for a in [rows[i][j]]
+    ]
+    return graph.decide(_costs_least, np.array(entries, np.int32).reshape(-1, 4)) or singular()
+
+
+def _costs_least(_: Graph, samples: Sequence[float], entries: np.ndarray) -> tuple[int, int] | None:
+    """Row and column of the acceptable entry, of (row, column, node, cost), that costs least; the first of several."""
+    size, column = np.array([abs(samples[a]) for a in entries[:, 2].tolist()]), entries[:, 1]
+    largest = {j: size[column == j].max() for j in set(column.tolist())}
+    acceptable = [k for k, j in enumerate(column.tolist()) if size[k] > THRESHOLD * largest[j]]
+    best = min(acceptable, key=entries[:, 3].tolist().__getitem__, default=None)
+    return None if best is None else (int(entries[best, 0]), int(entries[best, 1]))

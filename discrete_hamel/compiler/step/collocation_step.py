@@ -57,7 +57,7 @@ class StageStepper:
     operations: int  # of a sweep
     run: NativeRun  # once it is emitted
     code: tuple[str, int] | None = None  # as a `Stepper` has it
-    recalled = False  # its passes run in each process
+    name = None  # its passes run in each process
 
     def __init__(self, system: System, scheme: Scheme, state: State, h: Array) -> None:
         if type(scheme) is not Gauss or scheme.stages < FEWEST or system.frameless:

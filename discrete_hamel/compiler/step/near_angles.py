@@ -79,7 +79,7 @@ def _changing(graph: Graph, angles: Iterable[int], unknowns: list[int]) -> list[
 
 def _equal(graph: Graph, a: int, b: int, known: dict[int, Polynomial | None]) -> bool:
     """Whether two nodes differ by nothing when multiplied out; `known` are nodes that have been."""
-    x, y = graph.samples[a], graph.samples[b]
+    x, y = graph.samples[a], graph.samples[b]  # no decision: what is equal multiplied out is so at any sample
     if abs(x - y) > UNLIKE * (abs(x) + abs(y)):
         return False
     return a == b or polynomial(graph, graph.sub(a, b), TERMS, known) == {}

@@ -1,12 +1,14 @@
 """The compiled step: a scheme's residual, Jacobian and update as scalar code around one Newton loop."""
 
 from collections.abc import Callable, Hashable, Mapping
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel._support.caches import Cache
+from discrete_hamel.compiler.graph.decision import holds_at
 from discrete_hamel.compiler.graph.lowering import cycles
 from discrete_hamel.compiler.step.program import PASSES, READING, Program, graph_of, run_passes
 from discrete_hamel.compiler.step.root import Cost
@@ -21,16 +23,30 @@ def in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
     return scheme.substeps(h) or (scheme, h[None])
 
 
+class KeptProgram(NamedTuple):
+    """What another process made of a graph: the graph's digest, the name it is kept under, and its attributes."""
+
+    graph: str
+    name: str
+    made: Mapping
+
+
+Recall = Callable[
+    [str, Callable[[Mapping], bool]], KeptProgram | None
+]  # of a graph's digest, and what tells which serves
+
+
 class Stepper(Program):
     """A step of `scheme` for systems with the tree structure of the sample; hashed by identity, built once.
 
     What has the same graph as a step that was built `like` it before is that, but for the sample; so is what another
-    process has made of this graph, which `recall` gives by the graph's digest. Where that is known to be `graph`, the
-    functions are read only if nothing was made of it.
+    process has made of this graph, if it decided as this one would: `recall` gives it. What is `known` to have been
+    made at these very values is that without reading the functions.
     """
 
     code: tuple[str, int] | None = None  # the digest of its object code, and its operations, as another process kept it
-    recalled = False
+    name: str | None = None  # that it is kept under
+    found = False  # in this process, where another start may have made it
 
     def __init__(
         self,
@@ -40,27 +56,34 @@ class Stepper(Program):
         h: Array,
         cost: Cost = cycles,
         like: Hashable = None,
-        recall: Callable[[str], Mapping | None] = lambda _: None,
-        graph: str | None = None,
+        recall: Recall = lambda *_: None,
+        known: KeptProgram | None = None,
     ) -> None:
         super().__init__(system, scheme, state, h, cost)
         self.kind: tuple[str, Hashable] | None = None
-        if graph is None or like is None or not self._as_before(graph, like, recall):
+        if known is None:
             run_passes(self, READING)
-            if like is None or not self._as_before(graph_of(self), like, recall):
-                run_passes(self, PASSES[len(READING) :])
-
-    def _as_before(self, graph: str, like: Hashable, recall: Callable[[str], Mapping | None]) -> bool:
-        """Whether a step of this graph was made before, here or in another process: then this is it."""
-        self.kind = graph, like
-        if isinstance(known := _by_graph.get(self.kind), Stepper):
-            self._take(vars(known))
-        elif (kept := recall(graph)) is not None:
-            self._take(kept)
-            self.recalled = True
+        if like is None:
+            run_passes(self, PASSES[len(READING) :])
+            return
+        self.kind = (graph_of(self) if known is None else known.graph), like
+        if isinstance(before := _by_graph.get(self.kind), Stepper):
+            self._take(vars(before))
+            self.found = True
+        elif (kept := known or recall(self.kind[0], self._decides_so)) is not None:
+            self._take(kept.made)
+            self.name = kept.name
         else:
-            return False
-        return True
+            run_passes(self, PASSES[len(READING) :])
+
+    def _decides_so(self, made: Mapping) -> bool:
+        """Whether the passes would make this, from what was read here."""
+        pairs = (made["graph"], self.graph), (made["node_velocity"].graph, self.node_velocity.graph)
+        return all(holds_at(graph, read.samples) for graph, read in pairs)
+
+    def decisions(self) -> list[object]:
+        """What was decided by the sample."""
+        return [one.outcome for graph in (self.graph, self.node_velocity.graph) for one in graph.decisions]
 
     def _take(self, made: Mapping) -> None:
         """What was made of the same graph."""

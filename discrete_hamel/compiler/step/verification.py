@@ -9,7 +9,6 @@ what is read rightly agrees to eps of that; the line is drawn at eps^(2/3), a th
 roots found in different ways agree to eps times a condition number; there it is eps^(1/3).
 """
 
-import operator
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -22,8 +21,8 @@ from jax import Array
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.errors import Explained
+from discrete_hamel.compiler.graph import decision
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.operations import BINARY, UNARY
 from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.compiler.step.collocation_step import StageStepper
@@ -47,9 +46,7 @@ class Definitions(NamedTuple):
 
 STEPS = 3
 NUMBERS: dict[str, Callable] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": np.divide, "neg": operator.neg,
-    "select": lambda truth, a, b: a if truth != 0 else b,
-    **{name: entry[0] for name, entry in (*UNARY.items(), *BINARY.items())},
+    **decision.NUMBERS,
     # Of two comparisons NumPy's sum is a truth, and of one it has no negative.
     "lt": lambda a, b: float(a < b), "le": lambda a, b: float(a <= b), "eq": lambda a, b: float(a == b),
     "gt": lambda a, b: float(a > b), "ge": lambda a, b: float(a >= b), "ne": lambda a, b: float(a != b),
