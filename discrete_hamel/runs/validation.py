@@ -39,7 +39,7 @@ def traced(*things: PyTree) -> bool:
 def vector(name: str, value: object) -> Array:
     """A finite one-dimensional float array, or a sentence; of NumPy's where JAX does not trace it."""
     array = array_of(name, value)
-    if isinstance(array, np.ndarray) and not math.isfinite(array.dot(array)) and not np.isfinite(array).all():
+    if isinstance(array, np.ndarray) and not all(map(math.isfinite, array.tolist())):
         bad = np.flatnonzero(~np.isfinite(array))[0]
         raise InputError(f"{name}[{bad}] is {float(array[bad])}; initial data must be finite.")
     return array
