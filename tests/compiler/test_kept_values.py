@@ -37,19 +37,19 @@ def run(system, path="compiled", **other):
 
 @pytest.fixture
 def done(monkeypatch):
-    """How many equations were interpreted, and how many steps read."""
-    seen = {"equations": 0, "readings": 0}
-    evaluate, (read,) = interpreter.evaluate, stepper.READING
+    """How many functions were interpreted, and how many steps read."""
+    seen = {"functions": 0, "readings": 0}
+    outcome, (read,) = interpreter.outcome, stepper.READING
 
-    def evaluated(*given):
-        seen["equations"] += 1
-        return evaluate(*given)
+    def interpreted(*given):
+        seen["functions"] += 1
+        return outcome(*given)
 
     def was_read(program):
         seen["readings"] += 1
         return read(program)
 
-    monkeypatch.setattr(interpreter, "evaluate", evaluated)
+    monkeypatch.setattr(interpreter, "outcome", interpreted)
     monkeypatch.setattr(stepper, "READING", (was_read,))
     return seen
 
@@ -57,19 +57,19 @@ def done(monkeypatch):
 def test_another_process_traces_nothing_and_has_the_same_bits(cache, done):
     first = run(Sleigh())
     assert done["readings"] == 1
-    assert (before := done["equations"]) > 0
+    assert (before := done["functions"]) > 0
     assert (run(Sleigh()) == first).all()
-    assert done == {"equations": before, "readings": 1}
+    assert done == {"functions": before, "readings": 1}
 
 
 @pytest.mark.parametrize("other", [{"offset": 0.3}, {"q": [0.1, 0.2, 0.4]}, {"xi": [1.5, -0.2]}, {"h": 0.02}])
 def test_other_numbers_are_another_value(cache, done, other):
     run(Sleigh())
-    before = done["equations"]
+    before = done["functions"]
     parameters = {name: value for name, value in other.items() if name not in START}
     rest = {name: value for name, value in other.items() if name in START}
     found = run(Sleigh(**parameters), **rest)
-    assert done["equations"] > before
+    assert done["functions"] > before
     plain = run(Sleigh(**parameters), path="plain", compiled=False, **rest)
     assert np.abs(found - plain).max() < 1e-13
 
@@ -96,7 +96,7 @@ def test_values_that_are_damaged_are_made_anew(cache, done):
         for path in cache.iterdir():
             path.write_bytes(damaged(path.read_bytes()))
         assert (run(Sleigh()) == first).all()
-        assert done["equations"] > before["equations"]
+        assert done["functions"] > before["functions"]
         assert done["readings"] == before["readings"] + 1
 
 

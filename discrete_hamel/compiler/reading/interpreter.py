@@ -4,6 +4,7 @@ Its jaxpr is traced once a shape, and then done equation by equation: millisecon
 A primitive that is not in the tables is JAX's own, done as it stands, so that nothing is unknown here.
 """
 
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -220,27 +221,71 @@ def evaluate(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]
     return [_of_kind(value, variable.aval.dtype) for value, variable in outputs]  # type: ignore[attr-defined]
 
 
-def outcome(jaxpr: "Jaxpr", consts: Sequence, arguments: list[np.ndarray]) -> list[np.ndarray]:
+class _Plan:
+    """A jaxpr as a list of steps over numbered values, those of the calls within it too: found once, run often."""
+
+    def __init__(self, jaxpr: "Jaxpr") -> None:
+        self.known: list = []  # what is the same each time
+        self.steps: list[tuple] = []
+        environment = {v: self._new(None) for v in (*jaxpr.constvars, *jaxpr.invars)}
+        self.kinds = [v.aval.dtype for v in environment]  # type: ignore[attr-defined]  # of an array
+        self.outputs = self._add(jaxpr, environment)
+
+    def _new(self, value: object) -> int:
+        self.known.append(value)
+        return len(self.known) - 1
+
+    def _add(self, jaxpr: "Jaxpr", environment: dict) -> list[int]:
+        """The steps of a jaxpr, whose given variables have their numbers in the environment; those of its outputs."""
+
+        def place(v: Any) -> int:
+            return self._new(_of_kind(v.val, v.aval.dtype)) if is_literal(v) else environment[v]  # type: ignore[attr-defined]
+
+        for equation in jaxpr.eqns:
+            name, operands = equation.primitive.name, [place(v) for v in equation.invars]
+            if name in CALLS:
+                inner: Any = equation.params.get("jaxpr") or equation.params.get("call_jaxpr")
+                within, consts = (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())
+                fixed = [self._new(_of_kind(a, v.aval.dtype)) for v, a in zip(within.constvars, consts, strict=True)]
+                given = zip((*within.constvars, *within.invars), (*fixed, *operands), strict=True)
+                environment.update(zip(equation.outvars, self._add(within, dict(given)), strict=True))
+                continue
+            made = [self._new(None) for _ in equation.outvars]
+            environment.update(zip(equation.outvars, made, strict=True))
+            if name in TABLE and name not in CONTROL and not equation.primitive.multiple_results:
+                kind = equation.outvars[0].aval.dtype  # type: ignore[attr-defined]
+                self.steps.append((name, equation.params, operands, made, kind))
+            else:
+                self.steps.append((CONTROL.get(name, evaluate), equation, operands, made, None))
+        return [place(v) for v in jaxpr.outvars]
+
+    def run(self, given: Sequence) -> list[np.ndarray]:
+        known, fitting = self.known[:], zip(given, self.kinds, strict=True)
+        known[: len(self.kinds)] = [_of_kind(value, kind) for value, kind in fitting]
+        for step, about, operands, made, kind in self.steps:
+            values = [known[k] for k in operands]
+            if kind is None:
+                for k, value in zip(made, step(about, values), strict=True):
+                    known[k] = value
+                continue
+            result = TABLE[step](about, *values)
+            known[made[0]] = result if type(result) is np.ndarray and result.dtype is kind else _of_kind(result, kind)
+        return [known[k] for k in self.outputs]
+
+
+_plans: "weakref.WeakKeyDictionary[Jaxpr, _Plan]" = weakref.WeakKeyDictionary()
+
+
+def outcome(jaxpr: "Jaxpr", consts: Sequence, arguments: Sequence) -> list[np.ndarray]:
     """The outputs of a jaxpr for arguments that are numbers."""
-    known: dict[object, np.ndarray] = dict(zip(jaxpr.constvars, consts, strict=True))
-    known.update(zip(jaxpr.invars, arguments, strict=True))
-
-    def read(v: object) -> np.ndarray:
-        return v.val if is_literal(v) else known[v]
-
-    for equation in jaxpr.eqns:
-        step = CONTROL.get(equation.primitive.name, evaluate)
-        known.update(zip(equation.outvars, step(equation, [read(v) for v in equation.invars]), strict=True))
-    return [read(v) for v in jaxpr.outvars]
+    plan = _plans.get(jaxpr)
+    if plan is None:
+        plan = _plans[jaxpr] = _Plan(jaxpr)
+    return plan.run([*consts, *arguments])
 
 
 def _run_closed(jaxpr: "ClosedJaxpr", values: list[np.ndarray]) -> list[np.ndarray]:
     return outcome(jaxpr.jaxpr, jaxpr.consts, values) if hasattr(jaxpr, "consts") else outcome(jaxpr, (), values)  # type: ignore[arg-type]
-
-
-def _call(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]:
-    p = equation.params
-    return _run_closed(p.get("jaxpr") or p.get("call_jaxpr"), values)  # type: ignore[arg-type]
 
 
 def _cond(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]:
@@ -295,7 +340,6 @@ def _linear_solve(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.nda
 
 CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint")
 CONTROL: dict[str, "Callable[[JaxprEqn, list[np.ndarray]], list[np.ndarray]]"] = {
-    **dict.fromkeys(CALLS, _call),
     "cond": _cond,
     "while": _while,
     "scan": _scan,
