@@ -48,6 +48,17 @@ def test_what_is_made_under_jit_is_not_kept():
     assert not isinstance(settle((0.4321,))[0], jax.core.Tracer)
 
 
+def test_what_is_not_here_or_too_much_is_not_kept(monkeypatch):
+    """Here: an array of three stands for one whose numbers other processes have."""
+    here = property(lambda array: array.shape != (3,))
+    monkeypatch.setattr(type(jnp.zeros(3)), "is_fully_addressable", here)
+    for size in (3, cached_scalars.LARGEST + 1):
+        tree = settle((jnp.arange(float(size)),))
+        assert tree is not None
+        assert not known(tree)
+    assert known(settle((jnp.arange(float(cached_scalars.LARGEST)),)))
+
+
 def test_it_is_bounded_and_freed():
     for k in range(3 * cached_scalars._found.most):
         last = settle((float(k), 2.0))

@@ -21,7 +21,7 @@ T = TypeVar("T")
 _numbers = Cache(most=500)  # by their bits, and where JAX puts them
 _settled = Cache(most=200)  # trees, by structure and numbers
 _found = Cache(most=200)  # what is found of them, by identity
-LARGEST = 1000  # leaves of a tree that is kept: each look at it is at all of them
+LARGEST = 2000  # numbers of a tree that is kept
 
 
 def number(value: float) -> Array:
@@ -81,7 +81,8 @@ def settle(tree: P) -> P | None:
     if not all(isinstance(a, Array) and a.dtype == kind and not a.weak_type for a in ready):
         return None
     tree = jax.tree.unflatten(structure, ready)
-    if len(leaves) <= LARGEST and not any(isinstance(leaf, jax.core.Tracer) for leaf in ready):
+    here = not any(isinstance(leaf, jax.core.Tracer) or not leaf.is_fully_addressable for leaf in ready)
+    if here and sum(leaf.size for leaf in ready) <= LARGEST:
         made = Settled(tree, ready, kind_of(tree), numbers := numbers_of(tree), numbers.tolist(), {})
         for cache, at in ((_settled, key), (_found, id(tree))):
             cache.pop(at, None)
