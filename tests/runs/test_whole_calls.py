@@ -149,7 +149,7 @@ def pushed(share, sign=0.0):
 def test_a_new_lambda_of_the_same_code_compiles_nothing_and_one_of_another_constant_is_another(monkeypatch):
     made = []
     translated = host.machine_code
-    monkeypatch.setattr(host, "machine_code", lambda *a: made.append(a) or translated(*a))
+    monkeypatch.setattr(host, "machine_code", lambda *a, **k: made.append(a) or translated(*a, **k))
     start = {"q": [0.1, 0.0, 0.0], "xi": [1.5, -0.3], "h": 0.01, "steps": 3}
     dh.clear_caches()
     first = dh.simulate(pushed(1.0), **start)
