@@ -85,7 +85,15 @@ class KeptJacobian:
     """
 
     def __init__(
-        self, name: str, root: Root, weights: list[int], values: list[int], have: set[int], memory: Memory, kind: Kind
+        self,
+        name: str,
+        root: Root,
+        weights: list[int],
+        values: list[int],
+        have: set[int],
+        memory: Memory,
+        kind: Kind,
+        steady: set[int],
     ) -> None:
         assert root.directions is not None
         self.name, self.root, self.memory, self.weights, self.graph = name, root, memory, weights, root.graph
@@ -99,9 +107,9 @@ class KeptJacobian:
         inside = set(graph.dependencies([*rows, *values], given=have)) - have
         behind = set(graph.dependencies(scalars, given=have | inside))
         passed = [i for i in sorted(behind & inside) if graph.value(i) is None]
-        self.residual = Section(f"{name}_residual", graph, [*rows, *values, *passed], have, memory, kind)
+        self.residual = Section(f"{name}_residual", graph, [*rows, *values, *passed], have, memory, kind, steady)
         known = have | {i for i in (*rows, *values, *passed) if graph.value(i) is None}
-        self.slopes = Section(f"{name}_slopes", graph, scalars, known, memory, kind)
+        self.slopes = Section(f"{name}_slopes", graph, scalars, known, memory, kind, steady)
         self.columns = JacobianColumns(
             f"{name}_columns", graph, along, directions, known | set(scalars), memory, kind.fused
         )  # fmt: skip

@@ -5,10 +5,13 @@ functions of a bounded number of instructions: LLVM's time is more than linear i
 cut passes its values on through memory.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.matrix_products import Product, find_products
 from discrete_hamel.compiler.native.instructions import Code, Emitted, Kind
+from discrete_hamel.compiler.native.matrix_products import LANES, Layout, layout, packing, product
 
 LONGEST = 300  # operations of one function
 
@@ -19,6 +22,7 @@ class Memory:
     def __init__(self) -> None:
         self.places: dict[tuple[int, int], int] = {}
         self.size = 0
+        self.matrices: dict[Layout, int] = {}  # laid out by columns, from a place on
 
     def new(self, count: int = 1) -> int:
         """The first of some places in a row."""
@@ -35,20 +39,74 @@ class Memory:
     def has(self, graph: Graph, node: int) -> bool:
         return (id(graph), node) in self.places
 
+    def place_together(self, graph: Graph, nodes: Sequence[int]) -> int | None:
+        """The first place of nodes that follow each other, up to whole vectors; None where they are elsewhere."""
+        if not any(self.has(graph, node) for node in nodes):
+            first = self.new(-(-len(nodes) // LANES) * LANES)
+            self.places.update({(id(graph), node): first + k for k, node in enumerate(nodes)})
+        places = [self.place(graph, node) for node in nodes]
+        return places[0] if places == [*range(places[0], places[0] + len(nodes))] else None
+
+
+class Multiplied(NamedTuple):
+    """A product, where its matrix is, and from where on its vector and what it gives."""
+
+    product: Product
+    layout: Layout
+    vector: int
+    rows: int
+
 
 class Section:
     """The evaluation of `outputs` from what is in memory already (`given`), and the functions that do it."""
 
     def __init__(
-        self, name: str, graph: Graph, outputs: Iterable[int], given: Iterable[int], memory: Memory, kind: Kind
+        self,
+        name: str,
+        graph: Graph,
+        outputs: Iterable[int],
+        given: Iterable[int],
+        memory: Memory,
+        kind: Kind,
+        steady: Collection[int] = (),
     ) -> None:
+        """`steady` are nodes given once a run, of which matrices may be."""
         self.name, self.graph, self.memory, self.kind = name, graph, memory, kind
+        self.laid_out = dict[Layout, int]()
         given = set(given)
         self.outputs = [o for o in dict.fromkeys(outputs) if graph.value(o) is None and o not in given]
         order = [i for i in graph.dependencies(self.outputs, given=given) if i not in given and graph.value(i) is None]
-        self.parts = [order[k : k + LONGEST] for k in range(0, len(order), LONGEST)]
         self.operations = len(order)
+        self.products = self._find_products(order, steady) if len(order) > LONGEST else {}
+        self.parts = self._cut(order)
         self._allot()
+
+    def _find_products(self, order: list[int], steady: Collection[int]) -> dict[int, "Multiplied"]:
+        """Products by the first node of each in the order."""
+        found = {}
+        for one in find_products(self.graph, order, self.outputs, steady):
+            at = layout(one.matrix, lambda node: self.memory.place(self.graph, node))
+            vector, rows = (self.memory.place_together(self.graph, nodes) for nodes in (one.vector, one.rows))
+            if at is not None and vector is not None and rows is not None:
+                if at not in self.memory.matrices:
+                    self.memory.matrices[at] = self.memory.new(at.height * at.columns)
+                found[min(one.rows)] = Multiplied(one, at, vector, rows)
+        return found
+
+    def _cut(self, order: list[int]) -> list[list[int]]:
+        """Parts of the order, a product by itself being one that is empty."""
+        loose = {i for it in self.products.values() for i in (*it.product.rows, *it.product.inside)}
+        parts: list[list[int]] = [[]]
+        self.between = dict[int, Multiplied]()  # by the part in whose place it is
+        for i in order:
+            if i in self.products:
+                self.between[len(parts)] = self.products[i]
+                parts += [[], []]
+            if i not in loose:
+                if len(parts[-1]) == LONGEST:
+                    parts.append([])
+                parts[-1].append(i)
+        return parts
 
     def _allot(self) -> None:
         """Places for what other functions need: the outputs, and what one part passes on to others."""
@@ -56,6 +114,8 @@ class Section:
         shared = set(self.outputs)
         for k, part in enumerate(self.parts):
             shared |= {a for i in part for a in self.graph.operands(i) if home.get(a, k) != k}
+        for multiplied in self.products.values():
+            shared |= {*multiplied.product.vector}
         self.shared = [[i for i in part if i in shared] for part in self.parts]
         for part in self.shared:
             for i in part:
@@ -63,9 +123,21 @@ class Section:
 
     def text(self, inline: bool) -> str:
         """The functions' definitions."""
-        return "".join(self._function(k, inline) for k in range(len(self.parts)))
+        laid_out = (packing(self._packing(at), at, place) for at, place in self.laid_out.items())
+        return "".join([*laid_out, *(self._function(k, inline) for k in range(len(self.parts)))])
+
+    def lay_out(self, matrices: dict[Layout, int]) -> None:
+        """Have matrices laid out by columns whenever this is evaluated."""
+        self.laid_out = dict(matrices)
+
+    def _packing(self, at: Layout) -> str:
+        return f"{self.name}_matrix_{[*self.laid_out].index(at)}"
 
     def _function(self, k: int, inline: bool) -> str:
+        if k in self.between:
+            it = self.between[k]
+            packed = self.memory.matrices[it.layout]
+            return product(f"{self.name}_{k}", it.layout, packed, it.vector, it.rows, self.kind.fused)
         code, part, graph = Code(self.kind), self.parts[k], self.graph
         Emitted(code, graph, part, self.shared[k], self._load, self._store)
         how = "alwaysinline" if inline else "noinline"
@@ -84,6 +156,8 @@ class Section:
         """Evaluate it here."""
         for k in range(len(self.parts)):
             code.do(f"call void @{self.name}_{k}(ptr {memory})")
+        for at in self.laid_out:
+            code.do(f"call void @{self._packing(at)}(ptr {memory})")
 
 
 def load(code: Code, memory: Memory, graph: Graph, node: int) -> str:

@@ -70,8 +70,10 @@ class Solve:
         fixed = [i for i in frontier(graph, everything, by_step) if i not in levels[0]]
         have = {*levels[0], *levels[1], *fresh, *fixed}
 
+        steady = set(levels[0]) if kind.lanes == 1 else set()
+
         def section(part: str, outputs: list[int]) -> Section:
-            return Section(f"{name}_{part}", graph, outputs, have, memory, kind)
+            return Section(f"{name}_{part}", graph, outputs, have, memory, kind, steady)
 
         for place in (*levels[0], *levels[1], *fresh):
             memory.place(graph, place)
@@ -79,12 +81,14 @@ class Solve:
         ahead = [i for i in frontier(graph, [*iterated, *judged, *evaluated], by_root) if i in by_step]
         self.begin = section("begin", [*self.guess, *ahead])
         have |= {i for i in [*self.guess, *ahead] if graph.value(i) is None}
-        self.held = KeptJacobian(name, root, self.measured[:-1], watched, have, memory, kind) if directions else None
+        self.held = (
+            KeptJacobian(name, root, self.measured[:-1], watched, have, memory, kind, steady) if directions else None
+        )
         have |= {i for i in (watched if directions else []) if graph.value(i) is None}
         self.correct = section("correct", iterated)
         done = {i for i in iterated if graph.value(i) is None}
         self.measure, self.judge = (
-            Section(f"{name}_{part}", graph, outputs, have | done, memory, kind)
+            Section(f"{name}_{part}", graph, outputs, have | done, memory, kind, steady)
             for part, outputs in (("measure", judged[: -len(rule) or None]), ("judge", rule))
         )
         self.stages: list[Section] = []
@@ -94,6 +98,7 @@ class Solve:
             passed = set(graph.dependencies(later, given=have | mine)) & mine
             self.stages.append(section(f"finish_{k}", [*stage, *sorted(passed)]))
             have |= passed | {o for o in stage if graph.value(o) is None}
+        self.prepare.lay_out(memory.matrices)
 
     @property
     def sections(self) -> list[Section | KeptJacobian]:

@@ -4,7 +4,7 @@ A Jacobian that would be long to write out is kept over the corrections of a ste
 (`native/kept.py`): then `directions` are nodes for a direction of the unknowns, and the tangents of the rows along it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from operator import or_
 
@@ -15,6 +15,7 @@ from discrete_hamel.compiler.graph.differentiation import push
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import cycles, lower
+from discrete_hamel.compiler.graph.matrix_products import find_products
 from discrete_hamel.compiler.simplifying import residual_sums
 from discrete_hamel.compiler.simplifying.fewer_unknowns import Formulas, linear
 from discrete_hamel.compiler.simplifying.points_between import eliminate_points
@@ -62,7 +63,11 @@ class Root:
         if residual:
             fewer, remaining, formulas, points = eliminate_points(graph, residual, unknowns, places)
             surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
-        if residual and kept and operations_unrolled(graph, fewer if surely else residual, unknowns) > MOST_UNROLLED:
+        if (
+            residual
+            and kept
+            and operations_unrolled(graph, fewer if surely else residual, unknowns, {*known[0]}) > MOST_UNROLLED
+        ):
             if surely:
                 self.unknowns, rows = remaining, fewer
                 self._keep(formulas, points)
@@ -118,19 +123,21 @@ class Root:
         return values
 
 
-def operations_unrolled(graph: Graph, rows: list[int], unknowns: list[int]) -> float:
+def operations_unrolled(graph: Graph, rows: list[int], unknowns: list[int], steady: Collection[int] = ()) -> float:
     """About how many operations Newton's correction would be, if it were written out: the Jacobian, and its solve.
 
-    None are counted where sums along a chain make that a sparse one.
+    None are counted where sums along a chain make that a sparse one, nor those of products with matrices of `steady`
+    nodes, which are loops.
     """
     n = len(unknowns)
     if n > SMALL and 0 < len(residual_sums.variables(graph, rows, unknowns)) <= CHAIN * n:
         return 0.0
-    support, entries = {u: 1 << k for k, u in enumerate(unknowns)}, 0
-    for index in graph.dependencies(rows):
+    support, entries, order = {u: 1 << k for k, u in enumerate(unknowns)}, 0, graph.dependencies(rows)
+    loops = set[int]().union(*(one.inside for one in find_products(graph, order, rows, steady)))
+    for index in order:
         if index not in support:
             support[index] = of_operands = reduce(or_, (support[a] for a in graph.operands(index)), 0)
-            entries += of_operands.bit_count()
+            entries += 0 if index in loops else of_operands.bit_count()
     return 1.5 * entries + n**3 / 3
 
 
