@@ -10,7 +10,7 @@ FEWEST = 8  # rows
 LEAST = 64  # numbers of a matrix, below which it is as well written out
 
 
-class Product(NamedTuple):
+class RowSums(NamedTuple):
     """Nodes that are sums over k of matrix[r][k] vector[k], and what is in these sums only."""
 
     rows: list[int]
@@ -19,7 +19,7 @@ class Product(NamedTuple):
     inside: set[int]
 
 
-def find_products(graph: Graph, order: Sequence[int], outputs: Iterable[int], steady: Collection[int]) -> list[Product]:
+def find_products(graph: Graph, order: Sequence[int], outputs: Iterable[int], steady: Collection[int]) -> list[RowSums]:
     """The products of matrices of `steady` nodes with vectors of others, among nodes in order.
 
     >>> graph = Graph()
@@ -52,7 +52,7 @@ def find_products(graph: Graph, order: Sequence[int], outputs: Iterable[int], st
         if len(found) >= FEWEST and len(found) * len(vector) >= LEAST and len(set(vector)) == len(vector):
             found.sort(key=lambda one: one[1])
             inside = set[int]().union(*(one[2] for one in found))
-            made.append(Product([one[0] for one in found], list(vector), [one[1] for one in found], inside))
+            made.append(RowSums([one[0] for one in found], list(vector), [one[1] for one in found], inside))
     return made
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.matrix_products import Product, find_products
+from discrete_hamel.compiler.graph.matrix_products import RowSums, find_products
 from discrete_hamel.compiler.native.instructions import Code, Emitted, Kind
 from discrete_hamel.compiler.native.matrix_products import LANES, Layout, layout, packing, product
 
@@ -51,7 +51,7 @@ class Memory:
 class Multiplied(NamedTuple):
     """A product, where its matrix is, and from where on its vector and what it gives."""
 
-    product: Product
+    product: RowSums
     layout: Layout
     vector: int
     rows: int
