@@ -121,3 +121,22 @@ def test_a_network_as_friction_is_that_of_the_plain_path(width):
     staged = jax.jit(lambda weights: run(weights, True).q[-1])
     assert abs(staged(weights) - found.q[-1]).max() < 1e-13
     assert abs(staged(other) - run(other, False).q[-1]).max() < 1e-13
+
+
+def test_the_gradient_by_weights_is_that_of_differences_and_of_the_plain_path():
+    """Of 500 weights and more, which are copied in a loop; the cotangents go by the matrices' columns."""
+
+    def last(weights, compiled=True):
+        system = dh.forced(dh.systems.SphericalPendulum(), friction, params=weights)
+        return dh.simulate(system, GAMMA, XI, h=0.05, steps=20, compiled=compiled).q[-1] @ jnp.arange(1.0, 4.0)
+
+    weights = layers(21)
+    found, expected = jax.jit(jax.grad(last))(weights), jax.jit(jax.grad(lambda w: last(w, False)))(weights)
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert abs(a - b).max() < 1e-12 * abs(b).max()
+    along = jax.tree.map(lambda a: jnp.cos(jnp.arange(a.size, dtype=float)).reshape(a.shape), weights)
+    by_gradient = sum(jnp.vdot(a, b) for a, b in zip(*map(jax.tree.leaves, (found, along)), strict=True))
+    values = [last(jax.tree.map(lambda a, b, e=e: a + e * b, weights, along)) for e in (1e-5, -1e-5)]
+    assert abs((values[0] - values[1]) / 2e-5 - by_gradient) < 1e-7 * abs(by_gradient)
+    _, moved = jax.jit(lambda w, d: jax.jvp(last, (w,), (d,)))(weights, along)
+    assert abs(moved - by_gradient) < 1e-11 * abs(by_gradient)

@@ -8,7 +8,7 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.ffi import Foreign
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.module import Counter, arguments, counts, fill, module
+from discrete_hamel.compiler.native.module import Counter, arguments, copy_numbers, counts, fill, module
 from discrete_hamel.compiler.native.object_code import fused
 from discrete_hamel.compiler.native.section import Memory, Section, load
 from discrete_hamel.compiler.step.linearised import LinearisedStep, LinearMap
@@ -32,12 +32,12 @@ class Swept:
             memory.place(graph, node)
         self.prepare = Section("prepare", graph, fixed, stepper.parameters, memory, self.code.kind)
         have = [*stepper.parameters, *fixed, *varying]
-        self.body = Section("sweep", graph, linear.outputs, have, memory, self.code.kind)
+        self.body = Section("sweep", graph, linear.outputs, have, memory, self.code.kind, set(stepper.parameters))
+        self.prepare.lay_out(memory.matrices)
 
     def enter(self) -> None:
         code = self.code
-        for k, node in enumerate(self.stepper.parameters):
-            code.store(code.load("%numbers", k), "%memory", self.memory.place(self.graph, node))
+        copy_numbers(code, "%numbers", [self.memory.place(self.graph, node) for node in self.stepper.parameters])
         self.prepare.call(code)
 
     def at(self, k: str, part: str) -> tuple[str, str]:

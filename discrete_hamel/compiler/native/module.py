@@ -14,6 +14,7 @@ from discrete_hamel.compiler.native.section import Memory
 from discrete_hamel.compiler.step.stepper import Stepper
 
 FEW = 1500  # operations up to which sines are evaluated where they are used
+MANY = 500  # numbers from which on they are copied in a loop, which keeps memory from becoming registers
 MOST_ON_STACK = 320_000  # bytes of memory; what is more is the heap's
 
 
@@ -120,6 +121,22 @@ class Counter:
 def counts(code: Code, names: Sequence[str]) -> None:
     for k, name in enumerate(names):
         code.do(f"%{name} = load i64, ptr {code(f'getelementptr inbounds i64, ptr %counts, i64 {k}')}")
+
+
+def copy_numbers(code: Code, source: str, places: Sequence[int]) -> None:
+    """The numbers from `source` on to these places in memory: of very many that follow each other all at once."""
+    if len(places) < MANY or [*places] != [*range(places[0], places[0] + len(places))]:
+        for k, place in enumerate(places):
+            code.store(code.load(source, k), "%memory", place)
+        return
+    at, label = Counter(code, "0"), f"numbers_{places[0]}"
+    code.do(f"br label %{label}")
+    code.lines.append(f"{label}:")
+    here = at.value
+    code.store(code.load(source, here), "%memory", code(f"add i64 {here}, {places[0]}"))
+    at.set(code(f"add i64 {here}, 1"))
+    code.do(f"br i1 {code(f'icmp slt i64 {at.value}, {len(places)}')}, label %{label}, label %{label}_there")
+    code.lines.append(f"{label}_there:")
 
 
 def fill(code: Code, name: str, first: str, end: str, value: str, label: str) -> None:

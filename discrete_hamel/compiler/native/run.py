@@ -7,7 +7,7 @@ from discrete_hamel.compiler.native.circular import METADATA, circular
 from discrete_hamel.compiler.native.gauss_stages import StageSolve
 from discrete_hamel.compiler.native.hyperbolic import hyperbolic
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.module import FEW, run_function
+from discrete_hamel.compiler.native.module import FEW, copy_numbers, run_function
 from discrete_hamel.compiler.native.object_code import INLINED
 from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values
@@ -67,10 +67,8 @@ class Run:
             code.do(f"%{name} = alloca i64")
         for name, place in (("parts", 0), ("intervals", 1), ("every", 2)):
             code.do(f"%{name} = load i64, ptr {code(f'getelementptr inbounds i64, ptr %counts, i64 {place}')}")
-        for k, node in enumerate(stepper.parameters):
-            code.store(code.load("%numbers", k), "%memory", memory.place(graph, node))
-        for k, node in enumerate(stepper.node_velocity.parameters):
-            code.store(code.load("%numbers", k), "%memory", memory.place(stepper.node_velocity.graph, node))
+        for of, nodes in ((graph, stepper.parameters), (stepper.node_velocity.graph, stepper.node_velocity.parameters)):
+            copy_numbers(code, "%numbers", [memory.place(of, node) for node in nodes])
         for solve in (self.step, self.node):
             solve.prepare.call(code)
         for k, node in enumerate(stepper.state):

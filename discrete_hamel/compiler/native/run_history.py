@@ -4,7 +4,7 @@ from jax import Array
 
 from discrete_hamel.compiler.native.ffi import Foreign
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.module import Counter, arguments, counts, fill, module
+from discrete_hamel.compiler.native.module import Counter, arguments, copy_numbers, counts, fill, module
 from discrete_hamel.compiler.native.object_code import fused
 from discrete_hamel.compiler.native.section import Memory, load
 from discrete_hamel.compiler.native.solve import Solve, copy_values
@@ -29,8 +29,7 @@ class Steps:
         )  # fmt: skip
         pointers = ("numbers", "lengths", "begin", "counts", "rows", "befores", "done")
         counts(code, ("parts", "saved", "every"))
-        for k, node in enumerate(stepper.parameters):
-            code.store(code.load("%numbers", k), "%memory", memory.place(graph, node))
+        copy_numbers(code, "%numbers", [memory.place(graph, node) for node in stepper.parameters])
         for k, node in enumerate(stepper.state):
             code.store(code.load("%begin", k), "%memory", memory.place(graph, node))
         solve.prepare.call(code)
