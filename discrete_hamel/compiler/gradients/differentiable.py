@@ -1,6 +1,7 @@
 """A run under jit, grad and vmap by compiled steps, with its derivatives: what `simulate` uses while jax traces it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from jax import Array
 
 from discrete_hamel.compiler.gradients.derivative import RunCall
 from discrete_hamel.compiler.gradients.differentiable_run import History
-from discrete_hamel.compiler.gradients.jax_primitives import run
+from discrete_hamel.compiler.gradients.jax_primitives import FunctionCall, run
 from discrete_hamel.compiler.gradients.plain_run import PlainHistory
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
@@ -96,18 +97,51 @@ def _nodes(first: tuple, motion: "FollowedRun") -> tuple[tuple, State]:
     return tuple(jnp.concatenate([a[None], b]) for a, b in nodes), final
 
 
-@partial(jax.jit, static_argnums=(0, 1))
 def _motion(
     compiled: Compiled, every: int, arguments: list[Array], rows: Array, befores: Array, done: Array, by_plain: Array
 ) -> FollowedRun:
-    """What is recorded of a run, from its rows; whatever of it is not used costs nothing under jit."""
+    """What is recorded of a run, from its rows; whatever of it is not used costs nothing under jit, and outside jit no
+    derivative."""
+    call = FunctionCall(_Velocities(compiled, every))
+    xi, xi_mid, norm = run.bind(*arguments, rows, befores, call=call)
+    nodes, well, most, by_plain = _marks(compiled, every, arguments[-2], rows, done, by_plain)
+    return FollowedRun(nodes, xi, xi_mid, well, most, norm, by_plain)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _marks(
+    compiled: Compiled, every: int, lengths: Array, rows: Array, done: Array, by_plain: Array
+) -> tuple[State, Array, Array, Array]:
+    """The states at nodes; which were reached; the most iterations to each; how many steps took the plain path."""
+    history, parts = compiled.history, len(lengths)
+    well = parts * every * jnp.arange(1, len(rows) // parts + 1) <= done
+    nodes = compiled.plain.state.tree(rows[parts - 1 :: parts, : history.size])
+    most = jnp.max(jax.lax.stop_gradient(rows[:, -1]).reshape(-1, parts), axis=1)
+    most = jnp.where(jnp.isnan(most), 0, most).astype(int)
+    return nodes, well, most, jax.lax.stop_gradient(by_plain).astype(int) // parts
+
+
+@dataclass(frozen=True)
+class _Velocities:
+    """What follows from the rows of a run: xi at its nodes, xi of its intervals, and what was left of the residual."""
+
+    compiled: Compiled
+    every: int
+
+    def __call__(self, *arrays: Array) -> list[Array]:
+        *arguments, rows, befores = arrays
+        return _velocities_along(self.compiled, self.every, arguments, rows, befores)
+
+
+def _velocities_along(
+    compiled: Compiled, every: int, arguments: list[Array], rows: Array, befores: Array
+) -> list[Array]:
     history, plain, _ = compiled
     parameters, lengths, begin = jnp.concatenate(arguments[:-2]), *arguments[-2:]
     if every == 1:
         befores = jnp.concatenate([begin[None], rows[:-1, : len(begin)]])
     stepper, parts = history.stepper, len(lengths)
     mechanics, n = plain.mechanics.tree(parameters), stepper.n
-    well = parts * every * jnp.arange(1, len(rows) // parts + 1) <= done
     nodes = plain.state.tree(rows[parts - 1 :: parts, : history.size])
     spread = jnp.tile(lengths, len(rows) // parts)
     large = stepper.root.operations > MOST_JIT
@@ -130,17 +164,7 @@ def _motion(
     else:
         left = jnp.stack(lower(stepper.graph, stepper.left)(known), axis=-1)
     norm = jnp.max(jnp.linalg.norm(jax.lax.stop_gradient(left), axis=-1).reshape(-1, parts), axis=1)
-    most = jnp.max(jax.lax.stop_gradient(rows[:, -1]).reshape(-1, parts), axis=1)
-    most = jnp.where(jnp.isnan(most), 0, most).astype(int)
-    return FollowedRun(
-        nodes,
-        _velocities(compiled, parameters, nodes),
-        xi,
-        well,
-        most,
-        norm,
-        jax.lax.stop_gradient(by_plain).astype(int) // parts,
-    )
+    return [_velocities(compiled, parameters, nodes), xi, norm]
 
 
 def _lanes(graph: Graph, nodes: list[int], values: Array, outputs: list[int], count: int) -> dict[int, Array]:

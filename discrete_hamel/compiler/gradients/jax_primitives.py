@@ -4,6 +4,7 @@ A primitive and not `jax.custom_jvp`, because both modes are wanted from one rul
 because a batch of native kernels is one kernel after the other.
 """
 
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
@@ -13,6 +14,12 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+
+from discrete_hamel._support.caches import Cache
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
+
+MANY = 100_000  # numbers of a run's records, up to which NumPy makes of them what XLA would compile for
+_interpreters = Cache(most=200)
 
 
 class Call(Protocol):
@@ -120,3 +127,107 @@ def _run_jvp(primals: tuple, tangents: tuple, *, call: Any) -> tuple[list, list]
 
 
 run = _primitive("discrete_hamel_run", _run_jvp)
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionCall:
+    """A function of arrays that gives a list of arrays, whose derivatives are found where they are asked for.
+
+    Outside jit JAX traces and compiles the derivative of all that is made on the way, used or not.
+    """
+
+    function: Callable[..., list[Array]]  # hashable
+
+    native = False
+
+    def fast(self, *arguments: Array) -> list[Array]:
+        return self.function(*arguments)
+
+    def eager(self, *arguments: Array) -> list[Array]:
+        """By NumPy, the first times."""
+        by_numpy = _interpreters.fetch(self.function, lambda: interpret(self.fast, most=MANY, often=OFTEN))
+        return [jax.device_put(a) for a in by_numpy(*arguments)]
+
+    def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
+        return [a.shape for a in jax.eval_shape(self.function, *arguments)]
+
+    def jvp(self, primals: tuple, tangents: tuple) -> tuple[list, list]:
+        """The tangents of what it gives, as one linear map."""
+        moving = tuple(i for i, t in enumerate(tangents) if not isinstance(t, ad.Zero))
+        along = [tangents[i] for i in moving]
+        made = run.bind(*primals, call=self)
+        return made, linear.bind(*primals, *along, call=FunctionTangent(self.function, moving, len(made)))
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionDerivative:
+    """What a function's tangent and cotangent share: its arguments come first, then vectors."""
+
+    function: Callable[..., list[Array]]
+    moving: tuple[int, ...]  # which arguments do
+    outputs: int
+
+    native = False
+
+    def split(self, arguments: tuple) -> tuple[Callable, list, tuple]:
+        """The function of what moves, where that is, and the vectors."""
+        known, vectors = arguments[: -self.vectors], arguments[-self.vectors :]
+
+        def by_moving(*some: Array) -> list[Array]:
+            every = list(known)
+            for i, value in zip(self.moving, some, strict=True):
+                every[i] = value
+            return self.function(*every)
+
+        return by_moving, [known[i] for i in self.moving], vectors
+
+    @property
+    def vectors(self) -> int:
+        raise NotImplementedError
+
+    def plain(self, *arguments: Array) -> list[Array]:
+        raise NotImplementedError
+
+    def fast(self, *arguments: Array) -> list[Array]:
+        return self.plain(*arguments)
+
+    def eager(self, *arguments: Array) -> list[Array]:
+        return apply(self, *arguments)
+
+
+class FunctionTangent(FunctionDerivative):
+    """The tangents of what moves -> those of what the function gives."""
+
+    @property
+    def vectors(self) -> int:
+        return len(self.moving)
+
+    @property
+    def transposed(self) -> "FunctionCotangent":
+        return FunctionCotangent(self.function, self.moving, self.outputs)
+
+    def plain(self, *arguments: Array) -> list[Array]:
+        function, at, vectors = self.split(arguments)
+        return jax.jvp(function, at, list(vectors))[1]
+
+    def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
+        return [a.shape for a in jax.eval_shape(self.function, *arguments[: -self.vectors])]
+
+
+class FunctionCotangent(FunctionDerivative):
+    """The cotangents of what the function gives -> those of what moves."""
+
+    @property
+    def vectors(self) -> int:
+        return self.outputs
+
+    @property
+    def transposed(self) -> FunctionTangent:
+        return FunctionTangent(self.function, self.moving, self.outputs)
+
+    def plain(self, *arguments: Array) -> list[Array]:
+        function, at, vectors = self.split(arguments)
+        return list(jax.vjp(function, *at)[1](list(vectors)))
+
+    def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
+        return [arguments[i].shape for i in self.moving]
