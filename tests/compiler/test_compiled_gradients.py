@@ -12,6 +12,7 @@ from test_compile import compilations
 import discrete_hamel as dh
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler import paths
+from discrete_hamel.compiler.gradients import jax_primitives
 from discrete_hamel.compiler.graph.differentiation import pull, push
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import lower
@@ -275,3 +276,28 @@ def test_sweeps_are_each_others_transpose():
     numbers = dict(zip([x, y, *names], jnp.array([0.4, 1.3, 0.7, -0.2, 0.5, 0.9, -1.1]), strict=True))
     moved, weighed = (jnp.stack(lower(graph, o)(numbers)) for o in (forwards, backwards))
     assert float(moved @ jnp.array([0.5, 0.9, -1.1])) == pytest.approx(float(weighed @ jnp.array([0.7, -0.2])), 1e-14)
+
+
+def test_the_derivative_of_what_is_not_used_is_not_made(monkeypatch):
+    """Outside jit JAX would trace and compile that of all that a run records."""
+
+    def end(of, xi):
+        return getattr(dh.simulate(DISK.system, DISK.q, xi, h=0.02, steps=STEPS), of)[-1, 0]
+
+    def refused(*_):
+        raise NotImplementedError("the cotangent of velocities")
+
+    monkeypatch.setattr(jax_primitives.FunctionCotangent, "plain", refused)
+    assert np.all(np.isfinite(jax.grad(partial(end, "q"))(jnp.array(DISK.xi))))
+    for of in ("xi", "xi_mid"):
+        with pytest.raises(NotImplementedError, match="velocities"):
+            jax.grad(partial(end, of))(jnp.array(DISK.xi))
+
+
+def test_velocities_side_by_side_are_those_of_each_and_so_are_their_derivatives():
+    def end(xi):
+        return dh.simulate(DISK.system, DISK.q, xi, h=0.02, steps=STEPS).xi[-1]
+
+    many = jnp.stack([jnp.array(DISK.xi), 1.1 * jnp.array(DISK.xi)])
+    np.testing.assert_allclose(jax.vmap(end)(many), [end(xi) for xi in many], rtol=1e-13)
+    np.testing.assert_allclose(jax.vmap(jax.jacrev(end))(many), [jax.jacfwd(end)(xi) for xi in many], rtol=1e-10)

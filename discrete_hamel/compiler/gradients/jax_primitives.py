@@ -60,8 +60,11 @@ def apply(call: Call, *arguments: Array) -> list[Array]:
 
 def _batch(primitive: Primitive, arguments: tuple, axes: tuple, *, call: Call) -> tuple:
     """A kernel after the other; what is no kernel as one computation with an axis more."""
+    if isinstance(call, FunctionCall):
+        outputs = primitive.bind(*arguments, call=FunctionCall(_Batched(call.function, axes)))
+        return outputs, (0,) * len(outputs)
     if not call.native:
-        outputs = jax.vmap(call.fast, in_axes=axes)(*arguments)
+        outputs = jax.vmap(partial(apply, call), in_axes=axes)(*arguments)
         return outputs, (0,) * len(outputs)
     moved = [jnp.moveaxis(a, axis, 0) for a, axis in zip(arguments, axes, strict=True) if axis is not None]
 
@@ -127,6 +130,17 @@ def _run_jvp(primals: tuple, tangents: tuple, *, call: Any) -> tuple[list, list]
 
 
 run = _primitive("discrete_hamel_run", _run_jvp)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Batched:
+    """A function of arrays for many of them, along these axes."""
+
+    function: Callable[..., list[Array]]
+    axes: tuple[int | None, ...]
+
+    def __call__(self, *arrays: Array) -> list[Array]:
+        return jax.vmap(self.function, in_axes=self.axes)(*arrays)
 
 
 @dataclasses.dataclass(frozen=True)
