@@ -6,8 +6,11 @@ import pytest
 
 import discrete_hamel as dh
 from discrete_hamel.compiler.native import object_code
+from discrete_hamel.compiler.simplifying import residual_sums
+from discrete_hamel.compiler.simplifying.elimination_table import BATCH, NOTHING
 from discrete_hamel.compiler.step import root
 from discrete_hamel.compiler.step.stepper import Stepper
+from discrete_hamel.compiler.step.verification import values_of
 from discrete_hamel.runs import validation as checks
 from discrete_hamel.runs.loop import first_state
 
@@ -49,11 +52,50 @@ def test_the_work_of_the_sparse_elimination_grows_with_the_bodies(kind, monkeypa
         assert second < 1.25 * first
 
 
+def by_table(monkeypatch):
+    """As if these chains were long."""
+    monkeypatch.setattr(root, "FEWEST", 1)
+    monkeypatch.setattr(root, "LONG", 0)
+    monkeypatch.setattr(root, "LINE", 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_elimination_by_its_table_solves_the_equations(kind, monkeypatch):
+    """NumPy's solution of the same rows, at the start and where no entry is what it was when pivots were chosen."""
+    by_table(monkeypatch)
+    one = stepper(hinges(*KINDS[kind], 12))
+    table, graph, random = one.root.table, one.graph, np.random.default_rng(0)
+    n, count = len(one.root.unknowns), len(table.steps)
+    sums = residual_sums.variables(graph, one.root.rows, one.root.unknowns)
+    rows = residual_sums.extended_jacobian(graph, one.root.rows, one.root.unknowns, sums)
+    begin = np.array([graph.samples[node] for node, _ in table.entries])
+    turned = {node: graph.samples[node] * random.uniform(0.7, 1.3) for node, _ in table.entries}
+    for entries in (begin, np.array([turned[node] for node, _ in table.entries])):
+        matrix = np.zeros((count, count))
+        given = dict(zip((node for node, _ in table.entries), entries, strict=True))
+        for i, row in enumerate(rows):
+            for j, node in row.items():
+                matrix[i, j] = given.get(node, graph.samples[node])
+        after, (right, solved) = table.eliminated(entries.tolist()), one.root.solution
+        held = {node: after[place] for place, node in one.root.factors.items()}
+        b = random.normal(size=n)
+        x = values_of(graph, solved, dict(zip(right, b, strict=True)) | held)
+        expected = np.linalg.solve(matrix, np.concatenate([b, np.zeros(count - n)]))[:n]
+        assert np.abs(x - expected).max() < 1e-10 * np.abs(expected).max()
+    for k in range(0, len(table.lines), BATCH):  # nothing in a batch is read or written after it is written
+        lines = [line for line in table.lines[k : k + BATCH].tolist() if line[0] != NOTHING]
+        for at, (target, *_) in enumerate(lines):
+            assert all(target not in line for other, line in enumerate(lines) if other != at)
+
+
 @pytest.mark.skipif(bool(object_code.available()), reason=object_code.available())
-@pytest.mark.parametrize("most", [root.CHAIN, root.MANY], ids=["kept", "sparse"])
+@pytest.mark.parametrize("most", [root.CHAIN, root.MANY, None], ids=["kept", "sparse", "table"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_compiled_step_of_many_bodies_is_the_plain_one(kind, most, monkeypatch):
-    monkeypatch.setattr(root, "CHAIN", most)
+    if most is None:
+        by_table(monkeypatch)
+    else:
+        monkeypatch.setattr(root, "CHAIN", most)
     dh.clear_caches()
     system = hinges(*KINDS[kind], 12)
     q, xi = data(system)

@@ -1,8 +1,7 @@
-"""A Jacobian in vector lanes, kept over the corrections of a step: where unrolling it would take longer than it saves.
+"""A Jacobian that is kept over the corrections of a step: where making it anew for each would take longer.
 
-The tangents of eight unknowns go side by side in one vector, so that the code of a Jacobian grows with the residual and
-not with its square. It is evaluated at the step's guess and eliminated with row pivots; the corrections that follow are
-Broyden's,
+It is evaluated and factored at the step's guess, in vector lanes (`native/kept_columns.py`) or, where sums along chains
+and trees make it sparse, by elimination that is written out; the corrections that follow are Broyden's,
 
     s_k = B_k^-1 (-r(z_k)),  B_{k+1} = B_k + r(z_{k+1}) s_k^T / (s_k^T s_k)        Kelley (1995), ch. 7
 
@@ -10,79 +9,30 @@ in the units of round-off of the unknowns. A correction that has hardly shrunk a
 Newton's method. Nothing is kept from step to step, so that a step is a function of its state alone, to the bit.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.lowering import frontier
+import numpy as np
+
+from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.section import Memory, Section, load
+from discrete_hamel.compiler.simplifying.elimination_table import BATCH, ZERO
 from discrete_hamel.compiler.step.root import Root
 
 WIDTH = 8  # columns of a vector
 MOST_KEPT = 8  # corrections, beyond which the Jacobian is evaluated again
 LEAST = 0.5  # of a denominator that is 1 where corrections shrink: below, the last one says nothing
-
-
-class JacobianColumns(Section):
-    """The tangents of outputs, eight columns a vector; `given` are scalars, the same in all columns.
-
-    The places of tangents that no later part reads are used again: what is at work then stays in the nearest cache.
-    """
-
-    def __init__(
-        self, name: str, graph: Graph, outputs: list[int], directions: list[int], given: Iterable[int],
-        memory: Memory, fused: bool,
-    ) -> None:  # fmt: skip
-        self.slots = {node: k for k, node in enumerate(directions)}
-        super().__init__(name, graph, outputs, [*given, *directions], memory, Kind(fused, WIDTH))
-
-    def _allot(self) -> None:
-        home = {i: k for k, part in enumerate(self.parts) for i in part}
-        last = dict.fromkeys(self.outputs, len(self.parts))
-        for k, part in enumerate(self.parts):
-            for a in (a for i in part for a in self.graph.operands(i)):
-                if a in home and home[a] != k:
-                    last[a] = max(last.get(a, k), k)
-        self.shared = [[i for i in part if i in last] for part in self.parts]
-        free, count = list[int](), len(self.slots)
-        for k, part in enumerate(self.shared):
-            for i in part:
-                self.slots[i] = free.pop() if free else (count := count + 1) - 1
-            free += [self.slots[i] for i in last if last[i] == k and i in home]
-        self.base = self.memory.new(WIDTH * count)
-
-    def at(self, code: Code, node: int) -> str:
-        """The address of a tangent."""
-        return code(f"getelementptr inbounds double, ptr %memory, i64 {self.base + WIDTH * self.slots[node]}")
-
-    def value(self, code: Code, node: int) -> str:
-        """A tangent, or the number that it is."""
-        known = self.graph.value(node)
-        return self._load(code, node) if known is None else code.kind.number(known)
-
-    def _load(self, code: Code, node: int) -> str:
-        one = code.kind.double
-        if node in self.slots:
-            return code(f"load {one}, ptr {self.at(code, node)}, align 8")
-        place = code(f"getelementptr inbounds double, ptr %memory, i64 {self.memory.place(self.graph, node)}")
-        return splat(code, code(f"load double, ptr {place}, align 8"))
-
-    def _store(self, code: Code, node: int, value: str) -> None:
-        code.do(f"store {code.kind.double} {value}, ptr {self.at(code, node)}, align 8")
-
-
-def splat(code: Code, value: str) -> str:
-    """A number in all lanes."""
-    one, lanes = code.kind.double, code.kind.lanes
-    first = code(f"insertelement {one} poison, double {value}, i32 0")
-    return code(f"shufflevector {one} {first}, {one} poison, <{lanes} x i32> zeroinitializer")
+SUM = f"@llvm.vector.reduce.fadd.v{WIDTH}f64"
 
 
 class KeptJacobian:
-    """The corrections of a root with `directions`: residual, slopes and columns, and what is made of them.
+    """The corrections of a root by a Jacobian that is kept: residual, what is evaluated anew, and what is made of them.
 
     `values` are nodes that the residual leaves in memory besides; `have` are those that are there before.
     """
+
+    sections: list[Section]
+    operations: int
 
     def __init__(
         self,
@@ -95,34 +45,31 @@ class KeptJacobian:
         kind: Kind,
         steady: set[int],
     ) -> None:
-        assert root.directions is not None
+        assert root.kept is not None
         self.name, self.root, self.memory, self.weights, self.graph = name, root, memory, weights, root.graph
-        graph, rows, (directions, along) = root.graph, root.rows, root.directions
+        self.kind, graph, rows, (given, made) = kind, root.graph, root.rows, root.kept
         self.n, self.stride = len(rows), -(-len(rows) // WIDTH) * WIDTH
-        varying = set(directions)
-        for index in graph.dependencies(along):
-            if not varying.isdisjoint(graph.operands(index)):
-                varying.add(index)
-        scalars = [i for i in frontier(graph, along, varying) if i not in have]
+        needed = root.anew or frontier(graph, made, dependent(graph, made, given))
+        scalars = [i for i in dict.fromkeys(needed) if i not in have]
         inside = set(graph.dependencies([*rows, *values], given=have)) - have
         behind = set(graph.dependencies(scalars, given=have | inside))
         passed = [i for i in sorted(behind & inside) if graph.value(i) is None]
         self.residual = Section(f"{name}_residual", graph, [*rows, *values, *passed], have, memory, kind, steady)
-        known = have | {i for i in (*rows, *values, *passed) if graph.value(i) is None}
-        self.slopes = Section(f"{name}_slopes", graph, scalars, known, memory, kind, steady)
-        self.columns = JacobianColumns(
-            f"{name}_columns", graph, along, directions, known | set(scalars), memory, kind.fused
-        )  # fmt: skip
-        self.matrix, self.made = memory.new(self.n * self.stride), memory.new(self.stride)
-        self.units = memory.new(self.stride)
+        self.known = have | {i for i in (*rows, *values, *passed) if graph.value(i) is None}
+        self.slopes = Section(f"{name}_slopes", graph, scalars, self.known, memory, kind, steady)
+        self.scalars, self.made, self.units = scalars, memory.new(self.stride), memory.new(self.stride)
         self.past = memory.new((MOST_KEPT + 1) * self.stride)
-        self.order, self.held, self.again = memory.new(self.n), memory.new(), memory.new()
+        self.held, self.again = memory.new(), memory.new()
 
-        self.sections = [self.residual, self.slopes, self.columns]
-        self.operations = sum(s.operations for s in self.sections)
+    def _consists_of(self, sections: list[Section]) -> None:
+        self.sections = sections
+        self.operations = sum(s.operations for s in sections)
 
     def begin(self, code: Code) -> None:
         """Before the first correction, which asks for the Jacobian."""
+        for k in range(self.n, self.stride):  # what fills up the last vector
+            for first in (self.made, self.units):
+                code.store(number(0.0), "%memory", first + k)
         code.do(f"store i64 1, ptr {code.at('%memory', self.again)}")
 
     def call(self, code: Code, fresh: int) -> None:
@@ -135,18 +82,23 @@ class KeptJacobian:
         code.do(f"br i1 {again}, label %{name}_anew, label %{name}_kept")
         code.lines.append(f"{name}_anew:")
         self.slopes.call(code)
-        code.do(f"call void @{name}_jacobian(ptr %memory)")
-        code.do(f"call void @{name}_factor(ptr %memory)")
+        self._anew(code)
         code.do(f"store i64 0, ptr {code.at('%memory', self.held)}")
         code.do(f"br label %{name}_kept")
         code.lines.append(f"{name}_kept:")
-        for k, row in enumerate(self.root.rows):
-            code.store(code(f"fneg double {load(code, memory, graph, row)}"), "%memory", self.made + k)
         for k, weight in enumerate(self.weights):
             code.store(load(code, memory, graph, weight), "%memory", self.units + k)
-        code.do(f"call void @{name}_solve(ptr %memory)")
+        self._correct(code, [code(f"fneg double {load(code, memory, graph, row)}") for row in self.root.rows])
         for k, node in enumerate(self.root.correction):
             code.store(code.load("%memory", self.made + k), "%memory", memory.place(graph, node))
+
+    def _anew(self, code: Code) -> None:
+        """What is kept, from the slopes."""
+        raise NotImplementedError
+
+    def _correct(self, code: Code, right: list[str]) -> None:
+        """-B^-1 r at `made`, from -r."""
+        raise NotImplementedError
 
     def decide(self, code: Code, slow: int) -> None:
         """Whether the next correction asks for the Jacobian: this one has hardly shrunk, or there is no more room."""
@@ -158,189 +110,210 @@ class KeptJacobian:
 
     def text(self, inline: bool) -> str:
         """The functions that a module needs for this."""
-        parts = [self.columns.kind.intrinsics(), *(s.text(inline) for s in self.sections)]
-        parts += [self._function(name, body) for name, body in self._bodies.items()]
-        return "".join(parts)
+        parts = [s.text(inline) for s in self.sections]
+        declared = f"declare double {SUM}(double, <{WIDTH} x double>)\n" + Kind(False, WIDTH).intrinsics()
+        return "".join([declared, *parts, *[self._function(name, body) for name, body in self._bodies.items()]])
 
     @property
     def _bodies(self) -> dict[str, Callable[[Code], None]]:
-        return {"jacobian": self._jacobian, "factor": self._factor, "solve": self._solve}
+        raise NotImplementedError
 
     def _function(self, name: str, body: Callable[[Code], None]) -> str:
-        code = Code(self.columns.kind)
+        code = Code(Kind(self.kind.fused, WIDTH))
         body(code)
         lines = "\n".join(code.lines)
         head = f"define internal void @{self.name}_{name}(ptr noalias %memory) noinline nounwind {{\nentry:\n"
         return f"{head}{lines}\n  ret void\n}}\n"
 
-    def _jacobian(self, code: Code) -> None:
-        """The matrix, eight columns at a time: directions that are unit vectors, and the tangents of the rows."""
-        columns, one = self.columns, code.kind.double
-        directions, along = self.root.directions or ([], [])
-
-        def some_columns(first: str) -> None:
-            for node in directions:
-                code.do(f"store {one} zeroinitializer, ptr {columns.at(code, node)}, align 8")
-            end = code(f"add i64 {first}, {WIDTH}")
-            few = code(f"icmp slt i64 {end}, {self.n}")
-            end = code(f"select i1 {few}, i64 {end}, i64 {self.n}")
-            loop(code, "unit", first, end, lambda c: set_one(c, first))
-            columns.call(code)
-            for k, node in enumerate(along):
-                value = columns.value(code, node)
-                place = code(f"add i64 {first}, {self.matrix + k * self.stride}")
-                code.do(f"store {one} {value}, ptr {_at(code, place)}, align 8")
-
-        def set_one(column: str, first: str) -> None:
-            lane = code(f"sub i64 {column}, {first}")
-            place = code(f"add i64 {code(f'mul i64 {column}, {WIDTH}')}, {columns.base}")
-            code.do(f"store double {number(1.0)}, ptr {_at(code, code(f'add i64 {place}, {lane}'))}")
-
-        loop(code, "pass", "0", str(self.stride), some_columns, WIDTH)
-
-    def _factor(self, code: Code) -> None:
-        """P J = L U by rows, in place: below the diagonal L, on it the reciprocals of the pivots."""
-        n, stride, one = self.n, self.stride, code.kind.double
-        lanes = f"<{', '.join(f'i64 {k}' for k in range(WIDTH))}>"
-
-        def row(i: str) -> str:
-            return _at(code, code(f"add i64 {code(f'mul i64 {i}, {stride}')}, {self.matrix}"))
-
-        def entry(i: str, k: str) -> str:
-            return code(f"getelementptr inbounds double, ptr {row(i)}, i64 {k}")
-
-        def column(k: str) -> None:
-            after = code(f"add i64 {k}, 1")
-            largest = code(f"call double @llvm.fabs.f64(double {code(f'load double, ptr {entry(k, k)}')})")
-            _, best = loop(code, "search", after, str(n), lambda i, a, p: larger(i, k, a, p), 1, (largest, k))
-            code.do(f"store i64 {best}, ptr {_at(code, code(f'add i64 {k}, {self.order}'))}")
-            upper, lower = row(k), row(best)
-            loop(code, "swap", "0", str(stride), lambda c: swap(c, upper, lower), WIDTH)
-            pivot = entry(k, k)
-            reciprocal = code(f"fdiv double {number(1.0)}, {code(f'load double, ptr {pivot}')}")
-            code.do(f"store double {reciprocal}, ptr {pivot}")
-            first = code(f"and i64 {k}, {-WIDTH}")
-            loop(code, "below", after, str(n), lambda i: eliminate(i, k, upper, reciprocal, first))
-
-        def larger(i: str, k: str, best: str, at: str) -> tuple[str, str]:
-            size = code(f"call double @llvm.fabs.f64(double {code(f'load double, ptr {entry(i, k)}')})")
-            more = code(f"fcmp ogt double {size}, {best}")
-            return (
-                code(f"select i1 {more}, double {size}, double {best}"),
-                code(f"select i1 {more}, i64 {i}, i64 {at}"),
-            )
-
-        def swap(c: str, upper: str, lower: str) -> None:
-            places = [code(f"getelementptr inbounds double, ptr {p}, i64 {c}") for p in (upper, lower)]
-            values = [code(f"load {one}, ptr {p}, align 8") for p in places]
-            for value, place in zip(values, reversed(places), strict=True):
-                code.do(f"store {one} {value}, ptr {place}, align 8")
-
-        def eliminate(i: str, k: str, upper: str, reciprocal: str, first: str) -> None:
-            target = row(i)
-            place = code(f"getelementptr inbounds double, ptr {target}, i64 {k}")
-            factor = code(f"fmul double {code(f'load double, ptr {place}')}, {reciprocal}")
-            code.do(f"store double {factor}, ptr {place}")
-            back, at_k = splat(code, code(f"fneg double {factor}")), whole(k)
-            loop(code, "block", first, str(stride), lambda c: subtract(c, upper, target, back, at_k), WIDTH)
-
-        def subtract(c: str, upper: str, target: str, back: str, at_k: str) -> None:
-            above, here = (code(f"getelementptr inbounds double, ptr {p}, i64 {c}") for p in (upper, target))
-            old = code(f"load {one}, ptr {here}, align 8")
-            new = code.fma(back, code(f"load {one}, ptr {above}, align 8"), old)
-            right = code(f"icmp sgt <{WIDTH} x i64> {code(f'add <{WIDTH} x i64> {whole(c)}, {lanes}')}, {at_k}")
-            code.do(f"store {one} {code.select(right, new, old)}, ptr {here}, align 8")
-
-        def whole(i: str) -> str:
-            kind = f"<{WIDTH} x i64>"
-            first = code(f"insertelement {kind} poison, i64 {i}, i32 0")
-            return code(f"shufflevector {kind} {first}, {kind} poison, <{WIDTH} x i32> zeroinitializer")
-
-        loop(code, "column", "0", str(n), column)
-
-    def _solve(self, code: Code) -> None:
-        """-B^-1 r, from -r: by L and U, and then by the corrections since the Jacobian was evaluated."""
-        n, made = self.n, self.made
-        scalar = Code(Kind(code.kind.fused))
-        scalar.lines, scalar.count = code.lines, code.count
-
-        def value(at: int | str, i: str) -> str:
-            return scalar(f"load double, ptr {place(at, i)}")
+    def _follow(self, code: Code) -> None:
+        """What is `made` by the Jacobian, by the corrections since it was evaluated too; and this one is kept."""
+        n, made, one, zero = self.stride, self.made, code.kind.double, number(0.0)
 
         def place(at: int | str, i: str) -> str:
-            return _at(scalar, scalar(f"add i64 {i}, {at}"))
+            return at_place(code, code(f"add i64 {i}, {at}"))
 
-        def entry(i: str, k: str) -> str:
-            return value(scalar(f"add i64 {scalar(f'mul i64 {i}, {self.stride}')}, {self.matrix}"), k)
-
-        def swap(k: str) -> None:
-            other = scalar(f"load i64, ptr {place(self.order, k)}")
-            here, there = place(made, k), place(made, other)
-            a, b = (scalar(f"load double, ptr {p}") for p in (here, there))
-            scalar.do(f"store double {b}, ptr {here}")
-            scalar.do(f"store double {a}, ptr {there}")
-
-        def subtract(i: str, k: str, known: str) -> None:
-            back = scalar(f"fneg double {entry(i, k)}")
-            scalar.do(f"store double {scalar.fma(back, known, value(made, i))}, ptr {place(made, i)}")
-
-        def down(k: str) -> None:
-            known = value(made, k)
-            loop(scalar, "lower", scalar(f"add i64 {k}, 1"), str(n), lambda i: subtract(i, k, known))
-
-        def up(from_end: str) -> None:
-            k = scalar(f"sub i64 {n - 1}, {from_end}")
-            known = scalar(f"fmul double {value(made, k)}, {entry(k, k)}")
-            scalar.do(f"store double {known}, ptr {place(made, k)}")
-            loop(scalar, "upper", "0", k, lambda i: subtract(i, k, known))
+        def value(at: int | str, i: str) -> str:
+            return code(f"load {one}, ptr {place(at, i)}, align 8")
 
         def past(j: str) -> str:
-            return scalar(f"add i64 {scalar(f'mul i64 {j}, {self.stride}')}, {self.past}")
+            return code(f"add i64 {code(f'mul i64 {j}, {self.stride}')}, {self.past}")
 
         def products(i: str, then: str, both: str, square: str) -> tuple[str, str]:
             weight = value(self.units, i)
-            step, now = (scalar(f"fmul double {weight}, {value(at, i)}") for at in (then, made))
-            return scalar.fma(step, now, both), scalar.fma(step, step, square)
+            step, now = (code(f"fmul {one} {weight}, {value(at, i)}") for at in (then, made))
+            return code.fma(step, now, both), code.fma(step, step, square)
 
         def follow(j: str) -> None:
-            then, after = past(j), scalar(f"add i64 {j}, 1")
-            zeros = (number(0.0), number(0.0))
-            both, square = loop(scalar, "inner", "0", str(n), lambda i, *s: products(i, then, *s), 1, zeros)
-            share = scalar(f"fdiv double {both}, {square}")
-            left = scalar(f"fsub double {number(1.0)}, {share}")
-            much = scalar(f"fcmp ogt double {left}, {number(LEAST)}")
-            last = scalar(f"icmp eq i64 {after}, {held}")
-            divisor = scalar(f"select i1 {scalar(f'and i1 {last}, {much}')}, double {left}, double {number(1.0)}")
-            moved = scalar(f"select i1 {last}, double {number(0.0)}, double {share}")
-            following = past(scalar(f"select i1 {last}, i64 {j}, i64 {after}"))
-            loop(scalar, "moved", "0", str(n), lambda i: move(i, following, moved, divisor))
+            then, after = past(j), code(f"add i64 {j}, 1")
+            none = (code.kind.number(0.0),) * 2
+            parts = loop(code, "inner", "0", str(n), lambda i, *s: products(i, then, *s), WIDTH, none, (one, one))
+            both, square = (code(f"call reassoc double {SUM}(double {zero}, {one} {part})") for part in parts)
+            share = code(f"fdiv double {both}, {square}")
+            left = code(f"fsub double {number(1.0)}, {share}")
+            much = code(f"fcmp ogt double {left}, {number(LEAST)}")
+            last = code(f"icmp eq i64 {after}, {held}")
+            divisor = code(f"select i1 {code(f'and i1 {last}, {much}')}, double {left}, double {number(1.0)}")
+            moved = code(f"select i1 {last}, double {zero}, double {share}")
+            following = past(code(f"select i1 {last}, i64 {j}, i64 {after}"))
+            shares = splat(code, moved), splat(code, divisor)
+            loop(code, "moved", "0", str(n), lambda i: move(i, following, *shares), WIDTH)
 
         def move(i: str, following: str, share: str, divisor: str) -> None:
-            new = scalar.fma(share, value(following, i), value(made, i))
-            scalar.do(f"store double {scalar(f'fdiv double {new}, {divisor}')}, ptr {place(made, i)}")
+            new = code.fma(share, value(following, i), value(made, i))
+            code.do(f"store {one} {code(f'fdiv {one} {new}, {divisor}')}, ptr {place(made, i)}, align 8")
 
-        loop(scalar, "order", "0", str(n), swap)
-        loop(scalar, "down", "0", str(n), down)
-        loop(scalar, "up", "0", str(n), up)
-        held = scalar(f"load i64, ptr {_at(scalar, str(self.held))}")
-        loop(scalar, "follow", "0", held, follow)
+        def keep(i: str) -> None:
+            code.do(f"store {one} {value(made, i)}, ptr {place(newest, i)}, align 8")
+
+        held = code(f"load i64, ptr {at_place(code, str(self.held))}")
+        loop(code, "follow", "0", held, follow)
         newest = past(held)
-        loop(scalar, "keep", "0", str(n), lambda i: scalar.do(f"store double {value(made, i)}, ptr {place(newest, i)}"))
-        scalar.do(f"store i64 {scalar(f'add i64 {held}, 1')}, ptr {_at(scalar, str(self.held))}")
+        loop(code, "keep", "0", str(n), keep, WIDTH)
+        code.do(f"store i64 {code(f'add i64 {held}, 1')}, ptr {at_place(code, str(self.held))}")
 
 
-def _at(code: Code, place: str) -> str:
+class SparseFactors(KeptJacobian):
+    """Those of a root with a table: a loop over its lines makes them, and substitution is written out."""
+
+    def __init__(
+        self,
+        name: str,
+        root: Root,
+        weights: list[int],
+        values: list[int],
+        have: set[int],
+        memory: Memory,
+        kind: Kind,
+        steady: set[int],
+    ) -> None:
+        super().__init__(name, root, weights, values, have, memory, kind, steady)
+        assert root.table is not None
+        self.table, (self.right, solved) = root.table, root.solution or ([], [])
+        size = len(self.table.sample)
+        self.array, self.spare = memory.new(size + 1), size
+        for node in self.right:
+            memory.place(self.graph, node)
+        for place, node in root.factors.items():
+            memory.put(self.graph, node, self.array + place)
+        given = self.known.union(self.scalars, self.right, root.factors.values())
+        self.substitution = Section(f"{name}_substitution", self.graph, solved, given, memory, kind)
+        self._consists_of([self.residual, self.slopes, self.substitution])
+        self.numbers = self._tables()
+
+    def _tables(self) -> dict[str, np.ndarray]:
+        """The table, as arrays of constants: entries and numbers with their places, lines, and where they stop."""
+        table, memory = self.table, self.memory
+        used = np.unique(table.lines[:, 1:])
+        numbers = used[table.constant[used]]
+        stops = [*table.pivots, (self.spare, len(table.lines))]
+        wide = "<u2" if self.spare < 2**16 else "<u4"
+        return {
+            "entries": np.array([(memory.place(self.graph, i), p) for i, p in table.entries], "<u4").reshape(-1, 2),
+            "places": numbers.astype("<u4"),
+            "values": table.sample[numbers].astype("<f8"),
+            "lines": table.lines.astype(wide),
+            "pivots": np.array([place for place, _ in stops], "<u4"),
+            "stops": np.array([0, *(line for _, line in stops)], "<u4"),
+        }
+
+    def text(self, inline: bool) -> str:
+        made = (_constant(f"{self.name}_{name}", array) for name, array in self.numbers.items())
+        return "".join(made) + super().text(inline)
+
+    def _anew(self, code: Code) -> None:
+        code.do(f"call void @{self.name}_eliminate(ptr %memory)")
+
+    def _correct(self, code: Code, right: list[str]) -> None:
+        memory, graph, (_, solved) = self.memory, self.graph, self.root.solution or ([], [])
+        for place, value in zip(self.right, right, strict=True):
+            code.store(value, "%memory", memory.place(graph, place))
+        self.substitution.call(code)
+        for k, node in enumerate(solved):
+            code.store(load(code, memory, graph, node), "%memory", self.made + k)
+        code.do(f"call void @{self.name}_follow(ptr %memory)")
+
+    @property
+    def _bodies(self) -> dict[str, Callable[[Code], None]]:
+        return {"eliminate": self._eliminate, "follow": self._follow}
+
+    def _eliminate(self, code: Code) -> None:
+        """The table's lines, with the entries and numbers put where they begin."""
+        array = code(f"getelementptr inbounds double, ptr %memory, i64 {self.array}")
+        scalar = Code(Kind(code.kind.fused))
+        scalar.lines, scalar.count = code.lines, code.count
+        numbers = self.numbers
+
+        def whole(name: str, at: str) -> str:
+            kind = f"i{8 * numbers[name].itemsize}"
+            address = scalar(f"getelementptr inbounds {kind}, ptr @{self.name}_{name}, i64 {at}")
+            return scalar(f"zext {kind} {scalar(f'load {kind}, ptr {address}')} to i64")
+
+        def entry(k: str) -> None:
+            first = scalar(f"mul i64 {k}, 2")
+            value = scalar.load("%memory", whole("entries", first))
+            scalar.store(value, array, whole("entries", scalar(f"add i64 {first}, 1")))
+
+        def put_number(k: str) -> None:
+            scalar.store(scalar.load(f"@{self.name}_values", k), array, whole("places", k))
+
+        def batch(k: str) -> None:
+            kind = f"i{8 * numbers['lines'].itemsize}"
+            here = scalar(f"getelementptr inbounds {kind}, ptr @{self.name}_lines, i64 {scalar(f'mul i64 {k}, 4')}")
+            made = [line(kind, here, 4 * j) for j in range(BATCH)]
+            for value, target in made:
+                scalar.store(value, array, target)
+
+        def line(kind: str, here: str, first: int) -> tuple[str, str]:
+            words = [scalar(f"getelementptr inbounds {kind}, ptr {here}, i64 {first + j}") for j in range(4)]
+            places = [scalar(f"zext {kind} {scalar(f'load {kind}, ptr {word}')} to i64") for word in words]
+            before, factor, source = (scalar.load(array, place) for place in places[1:])
+            return scalar.fma(scalar(f"fneg double {factor}"), source, before), places[0]
+
+        def up_to_pivot(k: str) -> None:
+            stop = whole("stops", scalar(f"add i64 {k}, 1"))
+            loop(scalar, "batch", whole("stops", k), stop, batch, BATCH)
+            place = whole("pivots", k)
+            scalar.store(scalar(f"fdiv double {number(-1.0)}, {scalar.load(array, place)}"), array, place)
+
+        scalar.store(number(0.0), array, ZERO)
+        scalar.store(number(1.0), array, self.spare)
+        loop(scalar, "given", "0", str(len(numbers["entries"])), entry)
+        loop(scalar, "number", "0", str(len(numbers["places"])), put_number)
+        loop(scalar, "pivot", "0", str(len(numbers["pivots"])), up_to_pivot)
+        code.count = scalar.count
+
+
+def _constant(name: str, array: np.ndarray) -> str:
+    """An array as a constant of a module."""
+    octets = "".join(f"\\{octet:02X}" for octet in array.tobytes())
+    return f'@{name} = internal constant [{array.nbytes} x i8] c"{octets}", align 64\n'
+
+
+def splat(code: Code, value: str) -> str:
+    """A number in all lanes."""
+    one, lanes = code.kind.double, code.kind.lanes
+    first = code(f"insertelement {one} poison, double {value}, i32 0")
+    return code(f"shufflevector {one} {first}, {one} poison, <{lanes} x i32> zeroinitializer")
+
+
+def at_place(code: Code, place: str) -> str:
     return code(f"getelementptr inbounds double, ptr %memory, i64 {place}")
 
 
 def loop(
-    code: Code, label: str, first: str, end: str, body: Callable, step: int = 1, begin: tuple[str, ...] = ()
+    code: Code,
+    label: str,
+    first: str,
+    end: str,
+    body: Callable,
+    step: int = 1,
+    begin: tuple[str, ...] = (),
+    kinds: tuple[str, ...] = ("double", "i64"),
 ) -> tuple[str, ...]:
     """`body(i, *carried)` for i from first to before end; what it returns is carried to the next, and to the end.
 
-    Doubles are carried, and whole numbers by the last of two.
+    Of these `kinds` is what is carried.
     """
-    kinds = ["double" if value.startswith("0x") or k == 0 else "i64" for k, value in enumerate(begin)]
     code.do(f"br label %{label}_enter")
     code.lines += [f"{label}_enter:", f"  br label %{label}", f"{label}:"]
     at = f"%{label}_at"
@@ -353,7 +326,7 @@ def loop(
     code.lines += [f"{label}_again:", f"  %{label}_next = add i64 {at}, {step}", f"  br label %{label}"]
     code.lines.append(f"{label}_over:")
     phis = [f"  {at} = phi i64 [{first}, %{label}_enter], [%{label}_next, %{label}_again]"]
-    for kind, name, before, after in zip(kinds, carried, begin, made, strict=True):
+    for kind, name, before, after in zip(kinds, carried, begin, made, strict=False):
         phis.append(f"  {name} = phi {kind} [{before}, %{label}_enter], [{after}, %{label}_again]")
     code.lines[here:here] = phis
     return tuple(carried)

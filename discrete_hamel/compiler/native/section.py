@@ -36,6 +36,10 @@ class Memory:
             self.places[key] = self.new()
         return self.places[key]
 
+    def put(self, graph: Graph, node: int, place: int) -> None:
+        """Say where a node's value is."""
+        self.places[id(graph), node] = place
+
     def has(self, graph: Graph, node: int) -> bool:
         return (id(graph), node) in self.places
 

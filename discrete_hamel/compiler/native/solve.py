@@ -8,7 +8,8 @@ import numpy as np
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.kept import KeptJacobian
+from discrete_hamel.compiler.native.kept import KeptJacobian, SparseFactors
+from discrete_hamel.compiler.native.kept_columns import DenseJacobian
 from discrete_hamel.compiler.native.section import Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.near_angles import Angle, turn
@@ -56,17 +57,17 @@ class Solve:
         checks += [self._allowed(*pair) for pair in zip(rows[::2], rows[1::2], strict=True)]
         self.good = reduce(graph.mul, checks, self._converged())
 
-        directions, along = root.directions or ([], [])
+        given, made = root.kept or ([], [])
         fresh = [*root.unknowns, *(u for u, _ in root.formulas), *self.kept.values()]
-        fresh += [*root.correction, self.newton, self.rate, self.left] if directions else []
+        fresh += [*root.correction, self.newton, self.rate, self.left] if given else []
         fresh += [] if root.linear else [self.before, *self.measured]
         stages = [[f] for _, f in reversed(root.formulas)] + [[*outputs, self.good]]
         iterated = [*self.moved, *root.correction, *watched]
         judged = [*([] if root.linear else self.measures), *rule]
-        evaluated = [*root.rows, *along] if directions else []
+        evaluated = [*root.rows, *made, *root.anew] if given else []
         everything = [*iterated, *judged, *evaluated, *self.guess, *(o for stage in stages for o in stage)]
-        by_step = dependent(graph, everything, [*levels[1], *fresh, *directions])
-        by_root = dependent(graph, everything, [*fresh, *directions])
+        by_step = dependent(graph, everything, [*levels[1], *fresh, *given])
+        by_root = dependent(graph, everything, [*fresh, *given])
         fixed = [i for i in frontier(graph, everything, by_step) if i not in levels[0]]
         have = {*levels[0], *levels[1], *fresh, *fixed}
 
@@ -81,10 +82,9 @@ class Solve:
         ahead = [i for i in frontier(graph, [*iterated, *judged, *evaluated], by_root) if i in by_step]
         self.begin = section("begin", [*self.guess, *ahead])
         have |= {i for i in [*self.guess, *ahead] if graph.value(i) is None}
-        self.held = (
-            KeptJacobian(name, root, self.measured[:-1], watched, have, memory, kind, steady) if directions else None
-        )
-        have |= {i for i in (watched if directions else []) if graph.value(i) is None}
+        held = DenseJacobian if root.directions else SparseFactors
+        self.held = held(name, root, self.measured[:-1], watched, have, memory, kind, steady) if given else None
+        have |= {i for i in (watched if given else []) if graph.value(i) is None}
         self.correct = section("correct", iterated)
         done = {i for i in iterated if graph.value(i) is None}
         self.measure, self.judge = (
@@ -136,7 +136,7 @@ class Solve:
         self.measured = [graph.input((self.name, "measure", k), 1.0) for k in range(len(self.measures))]
         self.new = self._node(lambda c, w: squared_size(list(c), list(w)), root.correction, self.measured[:-1]).item()
         self.done = self._node(lambda a, b: finished(a, b, root.negligible), self.before, self.new).item()
-        if root.directions is None:
+        if root.kept is None:
             return [self.new, self.done]
         self.newton = graph.input((self.name, "newton"), 1.0)
         self.rate, self.left = (graph.input((self.name, which), 0.0) for which in ("rate", "left"))

@@ -83,7 +83,7 @@ def extended_jacobian(graph: Graph, residual: list[int], unknowns: list[int], va
 
 
 def eliminate(graph: Graph, rows: Rows, right: list[int], guarded: bool = False) -> list[int]:
-    """x with A x = b, A as one dictionary column -> node a row, the farthest unknowns first (`_shells`).
+    """x with A x = b, A as one dictionary column -> node a row, the farthest unknowns first (`shells_of`).
 
     Of those equally far the pivot that fills in least. An entry may be a pivot if at the sample it is not below half of
     its column: the order serves all of a run, where a sine of a quarter may be a sine of nothing. Numbers stay what
@@ -95,7 +95,7 @@ def eliminate(graph: Graph, rows: Rows, right: list[int], guarded: bool = False)
     for i, row in enumerate(rows):
         for j in row:
             columns[j].add(i)
-    shells, steps = _shells(rows, columns), []
+    shells, steps = shells_of(rows, columns), []
     while shells:
         i, j = _pivot(graph, rows, columns, shells[-1])
         shells[-1].remove(j)
@@ -128,7 +128,7 @@ def eliminate(graph: Graph, rows: Rows, right: list[int], guarded: bool = False)
     return [solution[j] for j in range(len(rows))]
 
 
-def _shells(rows: Rows, columns: dict[int, set[int]]) -> list[set[int]]:
+def shells_of(rows: Rows, columns: dict[int, set[int]]) -> list[set[int]]:
     """The unknowns by how many rows lie between them and the first one.
 
     Where rows are those of a tree, what is farthest is at a tip: to eliminate it concerns its neighbours alone. The

@@ -182,6 +182,7 @@ def eliminate(program: Program) -> str:
         program.guess[i] = _size_of(graph, program.guess[i], coordinates)
     how = ", once: linear" if root.linear else ""
     how += ", the Jacobian kept over a step" if root.directions else ""
+    how += ", its sparse elimination kept over a step" if root.table else ""
     return f"{len(root.unknowns)} of {numbers} unknowns left, {root.operations} operations an iteration{how}"
 
 

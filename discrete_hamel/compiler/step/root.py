@@ -2,6 +2,7 @@
 
 A Jacobian that would be long to write out is kept over the corrections of a step, in vector lanes
 (`native/kept.py`): then `directions` are nodes for a direction of the unknowns, and the tangents of the rows along it.
+So is a long sparse elimination, as a table: then `solution` are nodes for what J x is to be, and x.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -17,6 +18,7 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import cycles, lower
 from discrete_hamel.compiler.graph.matrix_products import find_products
 from discrete_hamel.compiler.simplifying import residual_sums
+from discrete_hamel.compiler.simplifying.elimination_table import EliminationTable, elimination_table
 from discrete_hamel.compiler.simplifying.fewer_unknowns import Formulas, linear
 from discrete_hamel.compiler.simplifying.points_between import eliminate_points
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
@@ -30,6 +32,11 @@ LARGE = 12  # unknowns, from which on the dense solve would only take longer to 
 # out and kept: bicycle (45 000) 9.1 s, 16 us and 6.5 s, 8 us; snake of 20 (54 000) 5.2 s, 21 us and 2.3 s, 8 us.
 MOST_UNROLLED = 10_000
 CHAIN = 12  # sums an unknown, up to which they are those along a chain or a tree, and its elimination is sparse
+FEWEST = 32  # unknowns, below which a table never pays
+LONG = 75_000  # operations of a chain's sparse Jacobian and its elimination, from which on it is kept as a table
+# Operations of the residual with eight tangents that take as long as a line of a table. Some two would be right for
+# time; but of 100 skew hinges the table's pivots, which are those of the start, did not last for a run.
+LINE = 4.0
 SHOWS = 100.0  # units of round-off, down to which a correction's size is not only noise
 Scalars = list[Array]
 Values = Mapping[int, Array]
@@ -60,33 +67,33 @@ class Root:
         self.formulas: Formulas = []
         self.points: dict[int, int] = {}  # nodes that are unknowns by themselves, among those of the formulas
         self.directions: tuple[list[int], list[int]] | None = None
+        self.solution: tuple[list[int], list[int]] | None = None
+        self.table: EliminationTable | None = None
+        self.factors: dict[int, int] = {}  # of the table, by place: inputs that stand for them
         if residual:
             fewer, remaining, formulas, points = eliminate_points(graph, residual, unknowns, places)
             surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
-        if (
-            residual
-            and kept
-            and operations_unrolled(graph, fewer if surely else residual, unknowns, {*known[0]}) > MOST_UNROLLED
-        ):
+            least = (fewer, remaining) if surely else (residual, unknowns)
+        long = operations_unrolled(graph, least[0], unknowns, {*known[0]}) if residual and kept else 0.0
+        if residual and kept and (self._tabulate(*least, long == 0) or long > MOST_UNROLLED):
+            rows, self.unknowns = least
             if surely:
-                self.unknowns, rows = remaining, fewer
                 self._keep(formulas, points)
+            if self.table is None:
+                inputs = [graph.input(("direction", k), 1.0) for k in range(len(self.unknowns))]
+                self.directions = inputs, push(graph, rows, dict(zip(self.unknowns, inputs, strict=True)))
             self.correction = [graph.input(("correction", k), 0.0) for k in range(len(self.unknowns))]
-            inputs = [graph.input(("direction", k), 1.0) for k in range(len(self.unknowns))]
-            self.directions = inputs, push(graph, rows, dict(zip(self.unknowns, inputs, strict=True)))
         elif residual:
             shorter = self._correction(fewer, remaining)
-            self.correction = shorter if surely else self._correction(residual, unknowns)
+            self.correction = self._correction(residual, unknowns) if formulas and not surely else shorter
             if surely or remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
                 self.unknowns, self.correction, rows = remaining, shorter, fewer
                 self._keep(formulas, points)
         else:  # the guess is the root
             self.correction = [graph.const(0.0)] * len(unknowns)
         self.rows = rows
-        large = len(self.unknowns) > LARGE or self.directions is not None
-        self.linear = self.directions is None and (residual_sums.affine if large else linear)(
-            graph, rows, self.unknowns
-        )
+        large = len(self.unknowns) > LARGE or self.kept is not None
+        self.linear = self.kept is None and (residual_sums.affine if large else linear)(graph, rows, self.unknowns)
         # Elsewhere than at the sample its order of pivots may lose digits, which a second correction gives back.
         self.corrections = 2 if self.linear and len(self.unknowns) > SMALL else 1
         self.places = [unknowns.index(v) for v in self.unknowns]
@@ -111,9 +118,39 @@ class Root:
         ]
         return min(candidates, key=lambda outputs: self.cost(graph, outputs, unknowns))
 
+    def _tabulate(self, rows: list[int], unknowns: list[int], chain: bool) -> bool:
+        """Keep the sparse elimination as a table, where it would be long, of a chain, or the dense one longer."""
+        graph, n = self.graph, len(unknowns)
+        sums = residual_sums.variables(graph, rows, unknowns) if n >= FEWEST else []
+        if not 0 < len(sums) <= MANY * n:
+            return False
+        table = elimination_table(graph, residual_sums.extended_jacobian(graph, rows, unknowns, sums))
+        lines = len(table.lines)
+        written = graph.operations([*rows, *(node for node, _ in table.entries)]) + 2 * lines
+        dense = -(-n // 8) * graph.operations(rows) + n**3 / 24 + 10 * n**2
+        if written < LONG if chain else dense < LINE * lines:
+            return False
+        right = [graph.input(("right", k), 1.0) for k in range(n)]
+        made, self.factors = table.solution(graph, [*right, *[graph.const(0.0)] * len(sums)])
+        self.table, self.solution = table, (right, made[:n])
+        return True
+
+    @property
+    def kept(self) -> tuple[list[int], list[int]] | None:
+        """What is given and made with a Jacobian that is kept: `directions`, or the `solution`."""
+        if self.solution is None:
+            return self.directions
+        right, made = self.solution
+        return [*right, *self.factors.values()], made
+
+    @property
+    def anew(self) -> list[int]:
+        """What is evaluated with a Jacobian that is kept as a table."""
+        return [] if self.table is None else [node for node, _ in self.table.entries]
+
     def needs(self) -> list[int]:
         """What an iteration evaluates."""
-        return self.correction if self.directions is None else [*self.rows, *self.directions[1]]
+        return self.correction if self.kept is None else [*self.rows, *(self.anew or self.kept[1])]
 
     def all_unknowns(self, known: Values, z: Scalars) -> dict[int, Array]:
         """The values of z and of the eliminated unknowns, by node."""

@@ -25,6 +25,7 @@ from discrete_hamel.compiler.graph import decision
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.pytree_leaves import scalars
 from discrete_hamel.compiler.reading.interpreter import interpret
+from discrete_hamel.compiler.simplifying.elimination_table import EliminationTable
 from discrete_hamel.compiler.step.collocation_step import StageStepper
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
 from discrete_hamel.mechanics import hamel
@@ -103,6 +104,8 @@ def root_of(stepper: Stepper, known: Mapping[int, float]) -> np.ndarray | None:
 def correction_of(stepper: Stepper, known: Iterable[int]) -> Callable[[Mapping[int, float]], np.ndarray]:
     """Newton's correction from the values of what is known and of the unknowns."""
     graph, root = stepper.graph, stepper.root
+    if root.table is not None:
+        return _by_table(stepper, root.table, known)
     if root.directions is None:
         return program(graph, root.correction, [*known, *root.unknowns])
     inputs, along = root.directions
@@ -116,6 +119,23 @@ def correction_of(stepper: Stepper, known: Iterable[int]) -> Callable[[Mapping[i
             return np.linalg.solve(np.stack([np.broadcast_to(a, n) for a in found[n:]]), -np.array(found[:n], float))
         except np.linalg.LinAlgError:
             return np.full(n, np.nan)
+
+    return correct
+
+
+def _by_table(
+    stepper: Stepper, table: EliminationTable, known: Iterable[int]
+) -> Callable[[Mapping[int, float]], np.ndarray]:
+    graph, root = stepper.graph, stepper.root
+    right, made = root.solution or ([], [])
+    evaluate = program(graph, [*root.rows, *root.anew], [*known, *root.unknowns])
+    solve = program(graph, made, [*right, *root.factors.values()])
+
+    def correct(values: Mapping[int, float]) -> np.ndarray:
+        rows, entries = np.split(evaluate(values), [len(root.rows)])
+        after = table.eliminated(entries.tolist())
+        held = {node: after[place] for place, node in root.factors.items()}
+        return solve(dict(zip(right, (-rows).tolist(), strict=True)) | held)
 
     return correct
 
