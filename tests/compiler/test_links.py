@@ -76,7 +76,7 @@ def test_an_elimination_by_its_table_solves_the_equations(kind, monkeypatch):
         for i, row in enumerate(rows):
             for j, node in row.items():
                 matrix[i, j] = given.get(node, graph.samples[node])
-        after, (right, solved) = table.eliminated(entries.tolist()), one.root.solution
+        after, (right, solved) = table.eliminate(entries.tolist()), one.root.solution
         held = {node: after[place] for place, node in one.root.factors.items()}
         b = random.normal(size=n)
         x = values_of(graph, solved, dict(zip(right, b, strict=True)) | held)

@@ -46,7 +46,7 @@ class EliminationTable(NamedTuple):
     constant: np.ndarray  # whether what is at a place is a number
     sample: np.ndarray  # the array, after that, at the sample
 
-    def eliminated(self, entries: list[float]) -> list[float]:
+    def eliminate(self, entries: list[float]) -> list[float]:
         """The array after the elimination of these values of `entries`."""
         a, begin = self.sample.tolist(), 0
         for (_, place), value in zip(self.entries, entries, strict=True):

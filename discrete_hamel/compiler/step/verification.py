@@ -133,7 +133,7 @@ def _by_table(
 
     def correct(values: Mapping[int, float]) -> np.ndarray:
         rows, entries = np.split(evaluate(values), [len(root.rows)])
-        after = table.eliminated(entries.tolist())
+        after = table.eliminate(entries.tolist())
         held = {node: after[place] for place, node in root.factors.items()}
         return solve(dict(zip(right, (-rows).tolist(), strict=True)) | held)
 
