@@ -105,13 +105,11 @@ def iterate_newton(
         new = total((correction * weights) ** 2)
         return moved, new, finished(size, new, negligible), count + 1, weights
 
-    def unfinished(carry: tuple) -> Array:
-        _, _, done, count, _ = carry
-        return ~done & (count < MAX_ITERATIONS)
-
     none = jnp.zeros_like(jax.eval_shape(weigh, guess))
     start = (guess, jnp.asarray(jnp.nan, guess.dtype), jnp.asarray(False), jnp.asarray(0), none)
-    z, size, done, count, weights = lax.while_loop(unfinished, iterate, start)
+    z, size, done, count, weights = lax.while_loop(
+        lambda carry: ~carry[2] & (carry[3] < MAX_ITERATIONS), iterate, start
+    )
     return z, done & sane(size), count, weights
 
 
@@ -122,7 +120,7 @@ def units(guess: Array, total: Array) -> Array:
     the others: then it may be the difference of larger numbers, and is not expected to be better than they allow.
     """
     number = jnp.finfo(guess.dtype)
-    return 1 / (number.eps * (jnp.abs(guess) + SMALL * (total + number.tiny**0.25)))
+    return (1 / number.eps) / (jnp.abs(guess) + (SMALL * total + SMALL * number.tiny**0.25))
 
 
 def squared_size(correction: Sequence[Array], weights: Sequence[Array]) -> Array:
@@ -139,15 +137,18 @@ def sane(size: Array) -> Array:
 def finished(size: Array, new: Array, negligible: float = NEGLIGIBLE) -> Array:
     """Whether to stop after a correction of squared size `new`, the one before having had `size` (NaN: none before).
 
-    Either it is round-off; or the next one, new (new / size)^2 by quadratic convergence, would be `negligible`, in
-    units of round-off (with 0 that is never relied on, which costs an iteration and leaves no bias at all); or
-    corrections have stopped shrinking at the level that round-off allows, where going on would spin (with 0 at a higher
-    level: then it is what the iteration is expected to end with), or grow at one that it may allow: whether what they
-    leave of the equations is round-off is asked afterwards. An absurd correction, or no number, ends it too.
+    Either it is `vanishing` (with negligible = 0 what comes next is not relied on, which costs an iteration and leaves
+    no bias); or corrections have stopped shrinking at the level that round-off allows, where going on would spin (with
+    0 at a higher level: what the iteration is expected to end with), or grow at one that it may allow: whether what is
+    left of the equations is round-off is asked afterwards. An absurd correction, or no number, ends it too.
     """
-    converged = (new <= 1) | (new * new * new <= negligible**2 * (size * size))  # the second only if new < size / 1000
     stalled = ((new > 0.25 * size) & (new < noise(negligible) ** 2)) | ((new >= size) & (new < GROWN**2))
-    return converged | stalled | ~sane(new)
+    return vanishing(size, new, negligible) | stalled | ~sane(new)
+
+
+def vanishing(size: Array, new: Array, negligible: float) -> Array:
+    """Whether a correction is round-off, or the next, new (new / size)^2 by quadratic convergence, is `negligible`."""
+    return (new <= 1) | (new * new * new <= negligible**2 * (size * size))  # the second only if new < size / 1000
 
 
 def noise(negligible: float) -> float:

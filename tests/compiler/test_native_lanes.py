@@ -1,5 +1,7 @@
 """Native runs side by side: each has the bits that it would have alone, whatever its neighbours do."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +10,7 @@ from problems import DISK, PENDULUM, SLEIGH
 from test_native_runs import started
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.native import object_code
+from discrete_hamel.compiler.native import lanes, object_code
 from discrete_hamel.compiler.native.host import HostRun
 from discrete_hamel.compiler.native.lanes import LaneRun
 from discrete_hamel.compiler.step.stepper import Stepper, in_steps
@@ -93,3 +95,42 @@ def test_other_shapes_never_reach_native_lanes():
         side_by_side(native, given, np.tile(state, (width, 1)), 2, 0)
     with pytest.raises(ValueError, match="numbers has shape"):
         side_by_side(native, started(DISK), np.tile(state, (width, 1)), 2, 1)
+
+
+@pytest.mark.parametrize(("problem", "q"), [(PENDULUM, [0.0, 0.0, -1.0]), (DISK, DISK.q)], ids=["pendulum", "disk"])
+def test_lanes_that_stop_at_other_corrections_have_the_bits_of_runs_alone(problem, q):
+    """At rest, hardly moving, and fast beside slow, so that no step is alike in all lanes; some are not active."""
+    given = started(problem)
+    stepper = Stepper(*given)
+    assert stepper.root.again is not None  # else no lane would go straight on
+    native, alone = LaneRun(stepper, ()), HostRun(stepper)
+    system, scheme, _, h = given
+    scales = np.resize([0.0, 1e-12, 1e-7, 1e-3, 0.3, 1.0, 4.0], native.width)
+    full = [checks.initial_data(system, q, s * np.asarray(problem.xi), None)[1:] for s in scales]
+    states = [dh.start(system, scheme, *both, h) for both in full]
+    active = (np.arange(native.width) % 5 > 0).astype(float)
+    final, done, _, most, _ = side_by_side(native, given, [leaves(s) for s in states], 2, 10, active)
+    assert len(set(most[active > 0])) > 1
+    for k in np.flatnonzero(active):
+        last, whole, good, (*_, report) = alone(system, scheme, states[k], h, 2, 10)
+        assert (whole, good, done[k]) == (2, True, 2)
+        assert final[:, k].tobytes() == leaves(last).tobytes()
+        assert most[k] == report.iterations.max()
+    assert np.array_equal(final[:, active == 0], np.transpose([leaves(s) for s in states])[:, active == 0])
+    assert not most[active == 0].any()
+
+
+@pytest.mark.parametrize(("problem", "scheme"), CASES, ids=lambda x: getattr(x, "name", None) or type(x).__name__)
+def test_nothing_is_read_that_nobody_wrote(problem, scheme, monkeypatch):
+    """Of the places in memory: what is read from one has been stored there."""
+    texts = []
+    made = lanes.machine_code
+    monkeypatch.setattr(lanes, "machine_code", lambda text, operations: texts.append(text) or made(text, operations))
+    LaneRun(Stepper(*started(problem, scheme)), ())
+    stored, read = set(), set()
+    for function in texts[0].split("\ndefine "):
+        places = dict(re.findall(r"(%v\d+) = getelementptr inbounds <\d+ x double>, ptr %memory, i64 (\d+)", function))
+        stored |= {places.get(p) for p in re.findall(r"store <\d+ x double> .*, ptr (%v\d+), align", function)}
+        read |= {places.get(p) for p in re.findall(r"= load <\d+ x double>, ptr (%v\d+), align", function)}
+    assert len(read) > 20
+    assert read <= stored

@@ -149,11 +149,19 @@ class Emitted:
 
     `order` lists all nodes that will be evaluated, and `outputs` those that are used outside as well, which go to
     `store` as soon as they are there; what is not in `order` comes from `load` when it is first used. Loaded all at
-    once, and stored all at the end, values would outlive the registers, and LLVM take three times as long.
+    once, and stored all at the end, values would outlive the registers, and LLVM take three times as long. A part of
+    what is evaluated elsewhere, `among`, has its bits: by that it is decided what is one operation.
     """
 
     def __init__(
-        self, code: Code, graph: Graph, order: list[int], outputs: list[int], load: Load, store: Store
+        self,
+        code: Code,
+        graph: Graph,
+        order: list[int],
+        outputs: list[int],
+        load: Load,
+        store: Store,
+        among: list[int] | None = None,
     ) -> None:
         self.code, self.graph, self.load = code, graph, load
         self.values: dict[int, str] = {}
@@ -161,11 +169,12 @@ class Emitted:
         self.zero_or_one: set[int] = set()
         self.turns: dict[int, tuple[str, str]] = {}
         self.ready: dict[int, int] = {}
-        uses = Counter(a for i in order for a in graph.operands(i))
+        among = order if among is None else among
+        uses = Counter(a for i in among for a in graph.operands(i))
         shared = set(outputs)
         self.inside = inside = set(order)
         products = {i for i in inside if graph.nodes[i][0] == "mul" and uses[i] == 1 and i not in shared}
-        users = {a: graph.nodes[i][0] for i in order for a in graph.operands(i) if a in products}
+        users = {a: graph.nodes[i][0] for i in among for a in graph.operands(i) if a in products}
         self.single = {i for i in products if code.kind.fused and users[i] in ("add", "sub")}
         self.grouped: dict[int, list[int]] = {}
         for index in self._in_groups(order):
@@ -288,7 +297,7 @@ class Emitted:
         products = [i for i in (a, b) if i in self.single and i not in self.values]
         if not products or a == b:
             return self.code(f"{ARITHMETIC[operation]} {self.code.kind.double} {self.value(a)}, {self.value(b)}")
-        product = max(products, key=lambda i: self.ready[i])
+        product = max(reversed(products), key=lambda i: self.ready[i])
         x, y = (self.value(i) for i in self.graph.operands(product))
         if product == a:
             other = self.value(b)
@@ -311,8 +320,8 @@ def _plainly(code: Code, operation: str, values: list[str]) -> str:
     if operation == "neg":
         return code(f"fneg {kind.double} {x}")
     if operation in ("max", "min"):  # no number where either is none
-        better = code.compare("oge" if operation == "max" else "ole", x, y)
-        return code.select(code(f"or {kind.of('i1')} {better}, {code.compare('uno', x, x)}"), x, y)
+        better = code.select(code.compare("ogt" if operation == "max" else "olt", x, y), x, y)
+        return code.select(code.compare("uno", x, x), x, better)
     if operation == "sign":
         below = code.select(code.compare("olt", x, zero), kind.number(-1.0), x)
         return code.select(code.compare("ogt", x, zero), one, below)

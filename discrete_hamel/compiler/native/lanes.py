@@ -16,7 +16,8 @@ from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.module import FEW, run_function
 from discrete_hamel.compiler.native.object_code import INLINED, fused, machine_code, processor
 from discrete_hamel.compiler.native.section import Memory, load
-from discrete_hamel.compiler.native.solve import Solve, copy_values, some
+from discrete_hamel.compiler.native.side_by_side import solve_lanes, some
+from discrete_hamel.compiler.native.solve import Solve, copy_values
 from discrete_hamel.compiler.step.stepper import Stepper
 
 POINTERS = ("numbers", "begin", "active", "counts", "rows", "final", "done", "steps", "most")
@@ -26,9 +27,9 @@ COUNTERS = ("lane", "node", "inside", "part", "step_round", "node_round")
 
 
 def width() -> int:
-    """Lanes of a vector: two of the processor's, which it works on in turns."""
+    """Lanes of a vector: four of the processor's, which it works on in turns."""
     features = processor()[1].split(",")
-    return 16 if "+avx512f" in features else 8 if "+avx" in features else 4
+    return 32 if "+avx512f" in features else 16 if "+avx" in features else 8
 
 
 class LaneRun:
@@ -47,7 +48,7 @@ class LaneRun:
         levels = node.parameters, [*node.q, *node.p, *node.free]
         self.node = Solve("node", node.root, levels, node.free, node.whole, node.guards, memory, kind)
         self.alive, self.made, self.count, self.past, self.steps = (memory.new() for _ in range(5))
-        self.most = memory.new()
+        self.most, self.verdict = memory.new(), memory.new()
         self.kept = memory.new(len(stepper.state))
         sections = [*self.step.sections, *self.node.sections]
         operations = sum(s.operations for s in sections)
@@ -103,7 +104,7 @@ class LaneRun:
         """A step of the lanes that are alive; the state stays as it was where it fails."""
         stepper, memory, graph = self.stepper, self.memory, self.stepper.graph
         code.lines.append("begun:")
-        for k, place in enumerate(stepper.state):
+        for k, place in enumerate(stepper.state if stepper.composed else []):
             code.store(load(code, memory, graph, place), "%memory", self.kept + k)
         code.do("store i64 0, ptr %part")
         code.do("br label %parted")
@@ -111,10 +112,29 @@ class LaneRun:
         for place in stepper.changing_length:
             row = code(f"add i64 {code('load i64, ptr %part')}, {len(stepper.parameters)}")
             code.store(self._lanes(code, "numbers", row), "%memory", memory.place(graph, place))
-        self.step.call_lanes(code, code.load("%memory", self.alive), self.count)
+        solve_lanes(self.step, code, code.load("%memory", self.alive), self.count, self.verdict)
         most, count = code.load("%memory", self.most), code.load("%memory", self.count)
         code.store(code.select(code.compare("ogt", count, most), count, most), "%memory", self.most)
         alive = self._survive(code, self.step, self.step.outputs)
+        self._move_parts(code, alive) if stepper.composed else self._move(code, alive)
+        self._more(code, self.steps)
+        self._count(code, "inside", 1)
+        code.do("br label %ahead")
+
+    def _move(self, code: Code, alive: str) -> None:
+        """The state after a step, in the lanes that are alive: nearly always all."""
+        memory, graph, state = self.memory, self.stepper.graph, self.stepper.state
+        stopped = code(f"xor {self.kind.of('i1')} {alive}, {self.kind.bits('i1 true')}")
+        code.do(f"br i1 {some(code, stopped)}, label %some_move, label %all_move")
+        for label, where in (("some_move", alive), ("all_move", None)):
+            code.lines.append(f"{label}:")
+            copy_values(code, memory, graph, self.step.outputs, state, where)
+            code.do("br label %stepped")
+        code.lines.append("stepped:")
+
+    def _move_parts(self, code: Code, alive: str) -> None:
+        """The state after a part of a step; where it fails, that before the first part."""
+        stepper, memory, graph = self.stepper, self.memory, self.stepper.graph
         copy_values(code, memory, graph, self.step.outputs, stepper.state)
         self._count(code, "part", 1)
         more = code(f"icmp slt i64 {code('load i64, ptr %part')}, %parts")
@@ -123,9 +143,6 @@ class LaneRun:
         for k, place in enumerate(stepper.state):
             new, old = load(code, memory, graph, place), code.load("%memory", self.kept + k)
             code.store(code.select(alive, new, old), "%memory", memory.place(graph, place))
-        self._more(code, self.steps)
-        self._count(code, "inside", 1)
-        code.do("br label %ahead")
 
     def _arrive(self, code: Code) -> None:
         """A node's numbers, of the lanes to whose momentum a velocity belongs."""
@@ -136,7 +153,7 @@ class LaneRun:
         for values, places in ((q, node.q), (p, node.p), (free, node.free)):
             for value, place in zip(values, places, strict=True):
                 code.store(value, "%memory", memory.place(node.graph, place))
-        self.node.call_lanes(code, code.load("%memory", self.alive), self.count)
+        solve_lanes(self.node, code, code.load("%memory", self.alive), self.count, self.verdict)
         self._survive(code, self.node, self.node.outputs)
         state = [load(code, memory, graph, i) for i in stepper.state]
         q, p, _ = ([state[k] for k in place] for place in stepper.node_places())
@@ -153,11 +170,10 @@ class LaneRun:
         kind, memory = self.kind, self.memory
         zero, one = kind.number(0.0), kind.number(1.0)
         alive = code.compare("une", code.load("%memory", self.alive), zero)
-        good = code.compare("une", load(code, memory, solve.graph, solve.good), zero)
+        good = code.compare("une", code.load("%memory", self.verdict), zero)
         nothing = zero
-        for node in outputs:  # x - x is 0 for what is finite
-            value = load(code, memory, solve.graph, node)
-            nothing = code(f"fadd {kind.double} {nothing}, {code(f'fsub {kind.double} {value}, {value}')}")
+        for node in outputs:  # 0 x is 0 for what is finite
+            nothing = code.fma(load(code, memory, solve.graph, node), zero, nothing)
         finite = code.compare("oeq", nothing, zero)
         bits = kind.of("i1")
         alive = code(f"and {bits} {alive}, {code(f'and {bits} {good}, {finite}')}")

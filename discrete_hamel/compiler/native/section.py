@@ -6,6 +6,7 @@ cut passes its values on through memory.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from typing import NamedTuple
 
 from discrete_hamel.compiler.graph.expressions import Graph
@@ -79,10 +80,11 @@ class Section:
         self.laid_out = dict[Layout, int]()
         given = set(given)
         self.outputs = [o for o in dict.fromkeys(outputs) if graph.value(o) is None and o not in given]
-        order = [i for i in graph.dependencies(self.outputs, given=given) if i not in given and graph.value(i) is None]
+        self.given = given
+        order = self._order(self.outputs)
         self.operations = len(order)
         self.products = self._find_products(order, steady) if len(order) > LONGEST else {}
-        self.parts = self._cut(order)
+        self.parts = self.among = self._cut(order)
         self._allot()
 
     def _find_products(self, order: list[int], steady: Collection[int]) -> dict[int, "Multiplied"]:
@@ -111,6 +113,29 @@ class Section:
                     parts.append([])
                 parts[-1].append(i)
         return parts
+
+    def _order(self, outputs: Iterable[int]) -> list[int]:
+        """What is evaluated for them."""
+        nodes = self.graph.dependencies(outputs, given=self.given)
+        return [i for i in nodes if i not in self.given and self.graph.value(i) is None]
+
+    def part_for(self, name: str, outputs: Iterable[int]) -> "Section":
+        """What gives some of the outputs, and what else is made of the same, to the bits that they have here; for what
+        has no products by matrices."""
+        assert not self.products
+        fewer = copy(self)
+        order = self._order(outputs)
+        fewer.name, needed = name, set(order)
+        fewer.outputs = [o for o in dict.fromkeys(outputs) if o in needed]
+        further = [i for i in order if not any(i in part for part in self.parts)]
+        fewer.among = [*self.parts[:-1], [*self.parts[-1], *further]] if further else self.parts
+        fewer.parts = [[i for i in part if i in needed] for part in fewer.among]
+        shared = {*fewer.outputs, *(i for part in self.shared for i in part)}
+        fewer.shared = [[i for i in part if i in shared] for part in fewer.parts]
+        fewer.operations = len(order)
+        for i in fewer.outputs:
+            self.memory.place(self.graph, i)
+        return fewer
 
     def _allot(self) -> None:
         """Places for what other functions need: the outputs, and what one part passes on to others."""
@@ -143,7 +168,7 @@ class Section:
             packed = self.memory.matrices[it.layout]
             return product(f"{self.name}_{k}", it.layout, packed, it.vector, it.rows, self.kind.fused)
         code, part, graph = Code(self.kind), self.parts[k], self.graph
-        Emitted(code, graph, part, self.shared[k], self._load, self._store)
+        Emitted(code, graph, part, self.shared[k], self._load, self._store, self.among[k])
         how = "alwaysinline" if inline else "noinline"
         head = f"define internal void @{self.name}_{k}(ptr noalias %memory) {how} nounwind {{\n"
         return head + "\n".join(code.lines) + "\n  ret void\n}\n"

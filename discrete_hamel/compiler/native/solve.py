@@ -12,10 +12,11 @@ from discrete_hamel.compiler.native.kept import KeptJacobian, SparseFactors
 from discrete_hamel.compiler.native.kept_columns import DenseJacobian
 from discrete_hamel.compiler.native.section import Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
+from discrete_hamel.compiler.simplifying.fewer_unknowns import hides_slopes
 from discrete_hamel.compiler.step.near_angles import Angle, turn
-from discrete_hamel.compiler.step.root import SHRUNK, Root, forecast, hardly_shrunk, may_stop
+from discrete_hamel.compiler.step.root import SHRUNK, Root, forecast, hardly_shrunk, may_stop, near
 from discrete_hamel.compiler.step.rounding import allowed
-from discrete_hamel.mechanics.newton import MAX_ITERATIONS, finished, sane, squared_size, units
+from discrete_hamel.mechanics.newton import MAX_ITERATIONS, finished, sane, squared_size, units, vanishing
 
 
 class Solve:
@@ -48,24 +49,32 @@ class Solve:
         watched = [node for angle in angles for node in angle.seen]
         self.kept = {node: graph.input_like((name, "seen", node), node) for node in watched}
         self.kept |= {} if root.linear else {self.done: self.ended}
+        self.kept_jacobian = root.again.kept if root.again else {}
+        self.kept |= {**self.kept_jacobian, self.more: self.once} if root.again else {}
+        again = root.again.correction if root.again else []
+        self.last = [graph.add(z, c) for z, c in zip(root.unknowns, again, strict=False)]  # after one correction more
+        self.watched = watched
         count = len(outputs)
         whole = graph.substitute([*outputs, *guards, *(node for pair in left for node in pair)], root.points)
-        turned, trusted = turn(graph, whole, angles, self.kept)
+        turned, beside = turn(graph, whole, angles, self.kept)
         self.outputs = outputs = turned[:count]
-        positive, rows = [*turned[count : count + len(guards)], *trusted], turned[count + len(guards) :]
-        checks = [graph.binary("gt", g, graph.const(0.0)) for g in positive]
-        checks += [self._allowed(*pair) for pair in zip(rows[::2], rows[1::2], strict=True)]
-        self.good = reduce(graph.mul, checks, self._converged())
+        positive, rows = [*turned[count : count + len(guards)], *beside], turned[count + len(guards) :]
+        trusted = [graph.binary("gt", g, graph.const(0.0)) for g in positive]
+        checks = [self._allowed(*pair) for pair in zip(rows[::2], rows[1::2], strict=True)]
+        self.good = reduce(graph.mul, [*trusted, *checks], self._converged())
+        # where the rate of corrections proves convergence nothing needs to be asked of the residual
+        proves = not root.linear and not graph.own_derivatives and not hides_slopes(graph, root.rows, root.unknowns)
+        self.sound = reduce(graph.mul, trusted, self._size_holds()) if proves else self.good
 
         given, made = root.kept or ([], [])
         fresh = [*root.unknowns, *(u for u, _ in root.formulas), *self.kept.values()]
         fresh += [*root.correction, self.newton, self.rate, self.left] if given else []
         fresh += [] if root.linear else [self.before, *self.measured]
         stages = [[f] for _, f in reversed(root.formulas)] + [[*outputs, self.good]]
-        iterated = [*self.moved, *root.correction, *watched]
+        iterated = [*self.moved, *root.correction, *watched, *self.kept_jacobian]
         judged = [*([] if root.linear else self.measures), *rule]
         evaluated = [*root.rows, *made, *root.anew] if given else []
-        everything = [*iterated, *judged, *evaluated, *self.guess, *(o for stage in stages for o in stage)]
+        everything = [*iterated, *self.last, *judged, *evaluated, *self.guess, *(o for stage in stages for o in stage)]
         by_step = dependent(graph, everything, [*levels[1], *fresh, *given])
         by_root = dependent(graph, everything, [*fresh, *given])
         fixed = [i for i in frontier(graph, everything, by_step) if i not in levels[0]]
@@ -79,18 +88,21 @@ class Solve:
         for place in (*levels[0], *levels[1], *fresh):
             memory.place(graph, place)
         self.prepare = Section(f"{name}_prepare", graph, fixed, levels[0], memory, kind)
-        ahead = [i for i in frontier(graph, [*iterated, *judged, *evaluated], by_root) if i in by_step]
+        ahead = [i for i in frontier(graph, [*iterated, *self.last, *judged, *evaluated], by_root) if i in by_step]
         self.begin = section("begin", [*self.guess, *ahead])
         have |= {i for i in [*self.guess, *ahead] if graph.value(i) is None}
         held = DenseJacobian if root.directions else SparseFactors
         self.held = held(name, root, self.measured[:-1], watched, have, memory, kind, steady) if given else None
         have |= {i for i in (watched if given else []) if graph.value(i) is None}
         self.correct = section("correct", iterated)
+        self.correct_last = section("last", [*self.last, *watched] if self.last else [])
         done = {i for i in iterated if graph.value(i) is None}
         self.measure, self.judge = (
             Section(f"{name}_{part}", graph, outputs, have | done, memory, kind, steady)
             for part, outputs in (("measure", judged[: -len(rule) or None]), ("judge", rule))
         )
+        proof = [self.new, self.enough, self.more] if self.last and kind.lanes > 1 else []
+        self.proof = Section(f"{name}_proof", graph, proof, have | done, memory, kind)
         self.stages: list[Section] = []
         for k, stage in enumerate(stages):
             mine = {i for i in graph.dependencies(stage, given=have) if i not in have and graph.value(i) is None}
@@ -98,12 +110,16 @@ class Solve:
             passed = set(graph.dependencies(later, given=have | mine)) & mine
             self.stages.append(section(f"finish_{k}", [*stage, *sorted(passed)]))
             have |= passed | {o for o in stage if graph.value(o) is None}
+        settled = [*outputs, self.sound]
+        self.settled = [self.stages[-1].part_for(f"{name}_settled", settled)] if proof else []
         self.prepare.lay_out(memory.matrices)
 
     @property
     def sections(self) -> list[Section | KeptJacobian]:
         held = [self.held] if self.held else []
-        return [self.prepare, self.begin, *held, self.correct, self.measure, self.judge, *self.stages]
+        corrections: list[Section | KeptJacobian] = [*held, self.correct, self.correct_last]
+        rest = [self.measure, self.judge, self.proof, *self.stages, *self.settled]
+        return [self.prepare, self.begin, *corrections, *rest]
 
     @property
     def operations(self) -> int:
@@ -136,6 +152,13 @@ class Solve:
         self.measured = [graph.input((self.name, "measure", k), 1.0) for k in range(len(self.measures))]
         self.new = self._node(lambda c, w: squared_size(list(c), list(w)), root.correction, self.measured[:-1]).item()
         self.done = self._node(lambda a, b: finished(a, b, root.negligible), self.before, self.new).item()
+        if root.again is not None:
+            self.enough = enough = self._node(lambda a, b: near(a, b, root.negligible), self.before, self.new).item()
+            over = self._node(lambda a, b: vanishing(a, b, root.negligible), self.before, self.new).item()
+            self.once = graph.input((self.name, "once"), 0.0)
+            self.more = graph.mul(enough, graph.sub(graph.const(1.0), over))
+            self.done = graph.binary("max", self.done, enough)
+            return [self.new, self.done, self.more]
         if root.kept is None:
             return [self.new, self.done]
         self.newton = graph.input((self.name, "newton"), 1.0)
@@ -155,10 +178,14 @@ class Solve:
         if root.linear:
             total = reduce(graph.add, root.unknowns, graph.const(0.0))
             return graph.binary("eq", total, total)
-        least = graph.mul(graph.const(SHRUNK), self.measured[-1])
-        sized = graph.binary("ge", self._size(root.unknowns), least)
-        well = graph.mul(sized, self._node(sane, self.before).item())
+        well = graph.mul(self._size_holds(), self._node(sane, self.before).item())
         return graph.mul(graph.binary("ne", self.ended, graph.const(0.0)), well)
+
+    def _size_holds(self) -> int:
+        """Whether the root is of a size that its units are a measure for."""
+        graph = self.graph
+        least = graph.mul(graph.const(SHRUNK), self.measured[-1])
+        return graph.binary("ge", self._size(self.root.unknowns), least)
 
     def _allowed(self, row: int, size: int) -> int:
         return self._node(lambda a, b: allowed(a, b, self.root.negligible), row, size).item()
@@ -177,7 +204,7 @@ class Solve:
             code.do(f"br label %{self.name}_iterate")
             code.lines.append(f"{self.name}_iterate:")
         for _ in range(self.root.corrections - 1):
-            self._correct_once(code)
+            self.correct_once(code)
         if self.held:
             self.held.call(code, self.newton)
         self.correct.call(code)
@@ -202,74 +229,35 @@ class Solve:
             many = code(f"icmp sge i64 {made}, {MAX_ITERATIONS}")
             code.do(f"br i1 {code(f'or i1 {over}, {many}')}, label %{self.name}_found, label %{self.name}_iterate")
             code.lines.append(f"{self.name}_found:")
-        self._finish(code)
+        if self.last:
+            once = code(f"fcmp une double {load(code, memory, graph, self.once)}, {number(0.0)}")
+            code.do(f"br i1 {once}, label %{self.name}_once, label %{self.name}_finish")
+            code.lines.append(f"{self.name}_once:")
+            self.correct_last.call(code)
+            copy_values(code, memory, graph, [*self.last, *self.watched], [*z, *(self.kept[w] for w in self.watched)])
+            made = code(f"load i64, ptr {count}")
+            code.do(f"store i64 {code(f'add i64 {made}, 1')}, ptr {count}")
+            code.do(f"br label %{self.name}_finish")
+            code.lines.append(f"{self.name}_finish:")
+        self.finish(code)
 
-    def _correct_once(self, code: Code) -> None:
+    def correct_once(self, code: Code) -> None:
         """A correction of a linear root."""
         self.correct.call(code)
         places = [*self.root.unknowns, *self.kept.values()]
         copy_values(code, self.memory, self.graph, [*self.moved, *self.kept], places)
 
-    def _finish(self, code: Code) -> None:
-        """What follows at the root: the eliminated unknowns, and the outputs."""
-        for (unknown, formula), stage in zip([*reversed(self.root.formulas), (None, None)], self.stages, strict=True):
+    def finish(self, code: Code, settled: bool = False) -> None:
+        """What follows at the root: the eliminated unknowns, outputs, and `good`; `sound` where it is settled."""
+        stages = [*self.stages[:-1], *(self.settled if settled else self.stages[-1:])]
+        for (unknown, formula), stage in zip([*reversed(self.root.formulas), (None, None)], stages, strict=True):
             stage.call(code)
             if unknown is not None and formula is not None:
                 copy_values(code, self.memory, self.graph, [formula], [unknown])
 
-    def call_lanes(self, code: Code, active: str, count: int) -> None:
-        """The same side by side: only lanes marked `active` make iterations, each until it has converged, so that none
-        has other numbers for its neighbours. Their iterations are added up at the place `count`.
-        """
-        graph, memory, z, kind = self.graph, self.memory, self.root.unknowns, code.kind
-        zero, one = kind.number(0.0), kind.number(1.0)
-        self.begin.call(code)
-        copy_values(code, memory, graph, self.guess, z)
-        if self.root.linear:
-            for _ in range(self.root.corrections):
-                self._correct_once(code)
-            code.store(one, "%memory", count)
-            self._finish(code)
-            return
-        code.store(zero, "%memory", count)
-        code.store(kind.number(float("nan")), "%memory", memory.place(graph, self.before))
-        code.store(code(f"fsub {kind.double} {one}, {active}"), "%memory", memory.place(graph, self.ended))
-        code.do(f"store i64 0, ptr %{self.name}_round")
-        code.do(f"br label %{self.name}_iterate")
-        code.lines.append(f"{self.name}_iterate:")
-        self.correct.call(code)
-        past = code(f"load i64, ptr %{self.name}_round")
-        first = code(f"icmp eq i64 {past}, 0")
-        code.do(f"br i1 {first}, label %{self.name}_measure, label %{self.name}_judge")
-        code.lines.append(f"{self.name}_measure:")
-        self.measure.call(code)
-        copy_values(code, memory, graph, self.measures, self.measured)
-        code.do(f"br label %{self.name}_judge")
-        code.lines.append(f"{self.name}_judge:")
-        self.judge.call(code)
-        going = code.compare("oeq", load(code, memory, graph, self.ended), zero)
-        made = code.load("%memory", count)
-        code.store(code.select(going, code(f"fadd {kind.double} {made}, {one}"), made), "%memory", count)
-        sources, places = [*self.moved, self.new, *self.kept], [*z, self.before, *self.kept.values()]
-        copy_values(code, memory, graph, sources, places, going)
-        left = code.compare("oeq", load(code, memory, graph, self.ended), zero)
-        more = code(f"add i64 {past}, 1")
-        code.do(f"store i64 {more}, ptr %{self.name}_round")
-        few = code(f"icmp slt i64 {more}, {MAX_ITERATIONS}")
-        again = code(f"and i1 {some(code, left)}, {few}")
-        code.do(f"br i1 {again}, label %{self.name}_iterate, label %{self.name}_found")
-        code.lines.append(f"{self.name}_found:")
-        self._finish(code)
-
 
 def _array(nodes: Sequence[int] | int) -> np.ndarray:
     return np.array(nodes, dtype=object)
-
-
-def some(code: Code, truths: str) -> str:
-    """Whether any lane's truth is."""
-    lanes = code.kind.lanes
-    return code(f"icmp ne i{lanes} {code(f'bitcast <{lanes} x i1> {truths} to i{lanes}')}, 0")
 
 
 def copy_values(

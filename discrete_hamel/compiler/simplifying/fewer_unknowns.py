@@ -80,10 +80,10 @@ def _with(graph: Graph, known: dict[int, int], unknown: int, formula: int) -> di
 def linear(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
     """Whether rows are linear in the unknowns all together: their slopes are free of them, and hide nothing."""
     slopes = [a for row in graph.derivative(rows, unknowns) for a in row.values()]
-    return not set(graph.dependencies(slopes)) & set(unknowns) and not _hidden(graph, rows, unknowns)
+    return not set(graph.dependencies(slopes)) & set(unknowns) and not hides_slopes(graph, rows, unknowns)
 
 
-def _hidden(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
+def hides_slopes(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
     """Whether rows change with the unknowns in ways that no slope shows: a sign, a comparison, `stop_gradient`."""
     varying = set(unknowns)
     for index in graph.dependencies(rows):
@@ -97,7 +97,7 @@ def _hidden(graph: Graph, rows: list[int], unknowns: list[int]) -> bool:
 def _slope(graph: Graph, row: int, unknown: int) -> int | None:
     """d row / d unknown, if the row is linear in it."""
     slope = graph.derivative([row], [unknown])[0].get(0)
-    if slope is None or unknown in graph.dependencies([slope]) or _hidden(graph, [row], [unknown]):
+    if slope is None or unknown in graph.dependencies([slope]) or hides_slopes(graph, [row], [unknown]):
         return None
     return slope
 

@@ -49,10 +49,12 @@ def _single(graph: Graph, index: int, at: int, levels: int) -> Product:
 def _product(graph: Graph, index: int, operands: list[Product], at: int, levels: int) -> Product:
     operation = graph.nodes[index][0]
     if operation == "mul":
-        a, b = operands
-        return Product(a.sign * b.sign, tuple(_times(graph, x, y) for x, y in zip(a.parts, b.parts, strict=True)))
+        return _product_of(graph, *operands)
     if operation == "neg":
         return Product(-operands[0].sign, operands[0].parts)
+    if operation == "add" and operands[0] == operands[1]:
+        two = _single(graph, graph.const(2.0), 0, levels)
+        return _product_of(graph, two, operands[0])
     if operation in ("add", "sub"):
         return _sum(graph, operation, (operands[0], operands[1]), at, levels)
     if not operands:
@@ -60,6 +62,10 @@ def _product(graph: Graph, index: int, operands: list[Product], at: int, levels:
     if operation == "div":
         return _quotient(graph, operands[0], operands[1], levels)
     return _single(graph, graph.apply(operation, *(node(graph, p) for p in operands)), at, levels)
+
+
+def _product_of(graph: Graph, a: Product, b: Product) -> Product:
+    return Product(a.sign * b.sign, tuple(_times(graph, x, y) for x, y in zip(a.parts, b.parts, strict=True)))
 
 
 def _times(graph: Graph, a: int | None, b: int | None) -> int | None:
@@ -75,8 +81,7 @@ def _quotient(graph: Graph, a: Product, b: Product, levels: int) -> Product:
     if graph.value(below) is not None:
         return _single(graph, graph.div(node(graph, a), below), _fastest(a), levels)
     reciprocal = _single(graph, graph.div(graph.const(1.0), below), _fastest(b), levels)
-    parts = tuple(_times(graph, x, y) for x, y in zip(a.parts, reciprocal.parts, strict=True))
-    return Product(a.sign * reciprocal.sign, parts)
+    return _product_of(graph, a, reciprocal)
 
 
 def _fastest(product: Product) -> int:

@@ -8,6 +8,7 @@ So is a long sparse elimination, as a table: then `solution` are nodes for what 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
@@ -15,7 +16,7 @@ from jax import Array
 from discrete_hamel.compiler.graph.differentiation import push
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph
-from discrete_hamel.compiler.graph.lowering import cycles, lower
+from discrete_hamel.compiler.graph.lowering import cycles, dependent, frontier, lower
 from discrete_hamel.compiler.graph.matrix_products import find_products
 from discrete_hamel.compiler.simplifying import residual_sums
 from discrete_hamel.compiler.simplifying.elimination_table import EliminationTable, elimination_table
@@ -37,10 +38,31 @@ LONG = 75_000  # operations of a chain's sparse Jacobian and its elimination, fr
 # Operations of the residual with eight tangents that take as long as a line of a table. Some two would be right for
 # time; but of 100 skew hinges the table's pivots, which are those of the start, did not last for a run.
 LINE = 4.0
+SHORTER = 2 / 3  # of an iteration's operations, up to which a last correction by what is kept of it pays
 SHOWS = 100.0  # units of round-off, down to which a correction's size is not only noise
 Scalars = list[Array]
 Values = Mapping[int, Array]
 Cost = Callable[[Graph, list[int], list[int]], float]  # of outputs, from variables
+
+
+class Solved(NamedTuple):
+    """Newton's correction; and where it is short, what solves J x = b for any `right` side b, and the sides -r."""
+
+    correction: list[int]
+    right: list[int]
+    solution: list[int]
+    sides: list[int]
+
+
+def _solve_by(graph: Graph, right: list[int], solution: list[int], sides: list[int]) -> Solved:
+    return Solved(graph.substitute(solution, dict(zip(right, sides, strict=True))), right, solution, sides)
+
+
+class Again(NamedTuple):
+    """A correction by the Jacobian of the iteration before: what is kept of that, node -> input, and the correction."""
+
+    kept: dict[int, int]
+    correction: list[int]
 
 
 class Root:
@@ -70,6 +92,7 @@ class Root:
         self.solution: tuple[list[int], list[int]] | None = None
         self.table: EliminationTable | None = None
         self.factors: dict[int, int] = {}  # of the table, by place: inputs that stand for them
+        self.solved: Solved | None = None
         if residual:
             fewer, remaining, formulas, points = eliminate_points(graph, residual, unknowns, places)
             surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
@@ -85,9 +108,11 @@ class Root:
             self.correction = [graph.input(("correction", k), 0.0) for k in range(len(self.unknowns))]
         elif residual:
             shorter = self._correction(fewer, remaining)
-            self.correction = self._correction(residual, unknowns) if formulas and not surely else shorter
-            if surely or remaining and cost(graph, shorter, remaining) < cost(graph, self.correction, unknowns):
-                self.unknowns, self.correction, rows = remaining, shorter, fewer
+            self.solved = self._correction(residual, unknowns) if formulas and not surely else shorter
+            self.correction = self.solved.correction
+            cheaper = remaining and cost(graph, shorter.correction, remaining) < cost(graph, self.correction, unknowns)
+            if surely or cheaper:
+                self.unknowns, self.solved, self.correction, rows = remaining, shorter, shorter.correction, fewer
                 self._keep(formulas, points)
         else:  # the guess is the root
             self.correction = [graph.const(0.0)] * len(unknowns)
@@ -96,6 +121,7 @@ class Root:
         self.linear = self.kept is None and (residual_sums.affine if large else linear)(graph, rows, self.unknowns)
         # Elsewhere than at the sample its order of pivots may lose digits, which a second correction gives back.
         self.corrections = 2 if self.linear and len(self.unknowns) > SMALL else 1
+        self.again = None if self.solved is None or self.linear else self._again(self.solved)
         self.places = [unknowns.index(v) for v in self.unknowns]
         self.operations = graph.operations(self.needs())
 
@@ -104,19 +130,36 @@ class Root:
         right = regroup_products(self.graph, [f for _, f in formulas], self.levels)
         self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
 
-    def _correction(self, residual: list[int], unknowns: list[int]) -> list[int]:
-        graph, candidates, many = self.graph, [], len(unknowns) > SMALL
+    def _again(self, solved: "Solved") -> Again | None:
+        """None where that would not be much shorter, or is never relied on."""
+        graph = self.graph
+        if not solved.right or not self.negligible:
+            return None
+        by_side = dependent(graph, solved.solution, solved.right)
+        before = frontier(graph, solved.solution, by_side)
+        varying = dependent(graph, before, self.unknowns)
+        kept = {node: graph.input_like(("kept", node), node) for node in before if node in varying}
+        correction = graph.substitute(solved.solution, {**kept, **dict(zip(solved.right, solved.sides, strict=True))})
+        longer = graph.operations(correction) > SHORTER * graph.operations(self.correction)
+        return None if longer else Again(kept, correction)
+
+    def _correction(self, residual: list[int], unknowns: list[int]) -> "Solved":
+        graph, found, many = self.graph, list[Solved](), len(unknowns) > SMALL
         variables = residual_sums.variables(graph, residual, unknowns) if many else []
         variables = variables if len(variables) <= MANY * len(unknowns) else []
         if not variables or len(unknowns) <= LARGE:
-            rows = graph.derivative(residual, unknowns)
-            candidates.append(solve(graph, rows, [graph.neg(r) for r in residual]))
+            right = [graph.input(("right", k), 1.0) for k in range(len(residual))]
+            solution, sides = (
+                solve(graph, graph.derivative(residual, unknowns), right),
+                [graph.neg(r) for r in residual],
+            )
+            grouped = regroup_products(graph, solution, [*self.levels, right])
+            found.append(_solve_by(graph, right, grouped, regroup_products(graph, sides, self.levels)))
+            found.append(_solve_by(graph, right, solution, sides))
         if variables:
-            candidates.append(residual_sums.correction(graph, residual, unknowns, variables))
-        candidates = [
-            c for correction in candidates for c in (regroup_products(graph, correction, self.levels), correction)
-        ]
-        return min(candidates, key=lambda outputs: self.cost(graph, outputs, unknowns))
+            correction = residual_sums.correction(graph, residual, unknowns, variables)
+            found += [Solved(c, [], [], []) for c in (regroup_products(graph, correction, self.levels), correction)]
+        return min(found, key=lambda one: self.cost(graph, one.correction, unknowns))
 
     def _tabulate(self, rows: list[int], unknowns: list[int], chain: bool) -> bool:
         """Keep the sparse elimination as a table, where it would be long, of a chain, or the dense one longer."""
@@ -189,6 +232,16 @@ def forecast(size: Array, new: Array, rate: Array, left: Array, newton: Array) -
     share = jnp.where(shows, new / size, rate)
     ahead = share * jnp.where(shows, new, jnp.minimum(new, left))
     return jnp.where(newton != 0, 0.0, share), jnp.where(newton != 0, 0.0, ahead)
+
+
+def near(size: Array, new: Array, negligible: float) -> Array:
+    """Whether one more correction, by the Jacobian of this one, ends it: what that leaves is `negligible`.
+
+    Newton's next one would be new (new / size)^2, and this errs by 2 (new / size)^2 of it. Given are squares, in units
+    of round-off.
+    """
+    square = new * new
+    return square * (square * new) <= (negligible / 2 * (size * size)) ** 2
 
 
 def may_stop(new: Array, ahead: Array, negligible: float) -> Array:
