@@ -320,8 +320,8 @@ def _plainly(code: Code, operation: str, values: list[str]) -> str:
     if operation == "neg":
         return code(f"fneg {kind.double} {x}")
     if operation in ("max", "min"):  # no number where either is none
-        better = code.select(code.compare("ogt" if operation == "max" else "olt", x, y), x, y)
-        return code.select(code.compare("uno", x, x), x, better)
+        better = code.compare("oge" if operation == "max" else "ole", x, y)
+        return code.select(code(f"or {kind.of('i1')} {better}, {code.compare('uno', x, x)}"), x, y)
     if operation == "sign":
         below = code.select(code.compare("olt", x, zero), kind.number(-1.0), x)
         return code.select(code.compare("ogt", x, zero), one, below)

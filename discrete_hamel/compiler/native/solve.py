@@ -146,7 +146,7 @@ class Solve:
         self.before = graph.input((self.name, "before"), 1.0)
         self.ended = graph.input((self.name, "ended"), 1.0)
         both = zip(self.guess, self.moved, strict=True)
-        sizes = [graph.binary("max", graph.unary("abs", g), graph.unary("abs", m)) for g, m in both]
+        sizes = [_larger(graph, graph.unary("abs", g), graph.unary("abs", m)) for g, m in both]
         beside = [g for i, g in enumerate(guess) if i not in root.places]
         self.measures = [*self._node(units, sizes, self._size([*sizes, *beside])), self._size(self.moved)]
         self.measured = [graph.input((self.name, "measure", k), 1.0) for k in range(len(self.measures))]
@@ -254,6 +254,11 @@ class Solve:
             stage.call(code)
             if unknown is not None and formula is not None:
                 copy_values(code, self.memory, self.graph, [formula], [unknown])
+
+
+def _larger(graph: Graph, a: int, b: int) -> int:
+    """The larger of two, b where one of them is no number: one instruction, as what looks at both is not."""
+    return graph.select(graph.binary("gt", a, b), a, b)
 
 
 def _array(nodes: Sequence[int] | int) -> np.ndarray:

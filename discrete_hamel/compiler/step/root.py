@@ -54,7 +54,18 @@ class Solved(NamedTuple):
     sides: list[int]
 
 
+def _spread(graph: Graph, side: int) -> int:
+    """c - (a - b) as (c - a) + b: where a and b are products that is one operation less."""
+    name, *operands = graph.nodes[side]
+    inner = graph.nodes[operands[1]][0] if name == "sub" else ""
+    if inner not in ("add", "sub"):
+        return side
+    c, (a, b) = operands[0], graph.operands(operands[1])
+    return (graph.add if inner == "sub" else graph.sub)(graph.sub(c, a), b)
+
+
 def _solve_by(graph: Graph, right: list[int], solution: list[int], sides: list[int]) -> Solved:
+    sides = [_spread(graph, side) for side in sides]
     return Solved(graph.substitute(solution, dict(zip(right, sides, strict=True))), right, solution, sides)
 
 
@@ -149,12 +160,12 @@ class Root:
         variables = variables if len(variables) <= MANY * len(unknowns) else []
         if not variables or len(unknowns) <= LARGE:
             right = [graph.input(("right", k), 1.0) for k in range(len(residual))]
-            solution, sides = (
-                solve(graph, graph.derivative(residual, unknowns), right),
-                [graph.neg(r) for r in residual],
-            )
+            rows, sides = graph.derivative(residual, unknowns), [graph.neg(r) for r in residual]
+            solution, in_order = solve(graph, rows, right), regroup_products(graph, sides, self.levels)
+            entries = iter(regroup_products(graph, [a for row in rows for a in row.values()], self.levels))
+            inside = solve(graph, [{j: next(entries) for j in row} for row in rows], right)
             grouped = regroup_products(graph, solution, [*self.levels, right])
-            found.append(_solve_by(graph, right, grouped, regroup_products(graph, sides, self.levels)))
+            found += [_solve_by(graph, right, each, in_order) for each in (inside, grouped)]
             found.append(_solve_by(graph, right, solution, sides))
         if variables:
             correction = residual_sums.correction(graph, residual, unknowns, variables)
