@@ -54,7 +54,7 @@ class Solved(NamedTuple):
     sides: list[int]
 
 
-def _spread(graph: Graph, side: int) -> int:
+def _subtract_in_turn(graph: Graph, side: int) -> int:
     """c - (a - b) as (c - a) + b: where a and b are products that is one operation less."""
     name, *operands = graph.nodes[side]
     inner = graph.nodes[operands[1]][0] if name == "sub" else ""
@@ -65,7 +65,7 @@ def _spread(graph: Graph, side: int) -> int:
 
 
 def _solve_by(graph: Graph, right: list[int], solution: list[int], sides: list[int]) -> Solved:
-    sides = [_spread(graph, side) for side in sides]
+    sides = [_subtract_in_turn(graph, side) for side in sides]
     return Solved(graph.substitute(solution, dict(zip(right, sides, strict=True))), right, solution, sides)
 
 
