@@ -132,6 +132,15 @@ def test_a_function_of_a_user_is_not_kept(cache):
     assert kept_values.name_of(doubled, Sleigh(), *AT) is None
 
 
+def test_what_is_written_without_a_module_runs(cache):
+    """As in `exec` with names of its own."""
+    names = {"dh": dh, "jnp": jnp}
+    exec("system = dh.from_velocities(lambda q, v: 0.5 * v @ v, lambda q: jnp.eye(3), 2)", names)
+    assert names["system"].L_of.__module__ is None
+    assert kept_values.name_of(hamel.balance, names["system"], *AT) is None
+    run(names["system"])
+
+
 def test_a_name_says_all_that_a_value_depends_on(cache, monkeypatch):
     def name(system=None, q=AT[0], of=hamel.balance):
         return kept_values.name_of(of, system or Sleigh(), q, AT[1])

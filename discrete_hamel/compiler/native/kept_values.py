@@ -78,7 +78,7 @@ def name_of(function: Callable, *arguments: object) -> str | None:
     leaves, structure = jax.tree.flatten(arguments)
     if object_cache.folder() is None or available() or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
         return None
-    if not function.__module__.startswith(LIBRARY) or "<" in function.__qualname__:
+    if not _is_own(function) or "<" in function.__qualname__:
         return None
     try:
         told = [function.__module__, function.__qualname__, *_of_structure(structure)]
@@ -122,7 +122,7 @@ def _of_class(owner: type) -> Iterator[object]:
     """A class with all that it inherits: as it stands in the library's files, and nothing else in its place."""
     _own(owner, owner.__qualname__)
     for one in owner.__mro__:
-        if one.__module__.startswith(LIBRARY):
+        if _is_own(one):
             for name, value in vars(one).items():
                 yield from _of_method(name, value)
         elif one.__module__ not in ("builtins", "typing", "abc"):
@@ -135,15 +135,20 @@ def _of_method(name: str, value: object) -> Iterator[object]:
     value = getattr(value, "__wrapped__", value)
     if isinstance(value, FunctionType) and value.__code__.co_filename != "<string>":
         yield name, value.__qualname__, value.__code__.co_firstlineno
-        if not value.__module__.startswith(LIBRARY):
+        if not _is_own(value):
             raise _Others
     elif type(value) in PLAIN:
         yield name, value
 
 
+def _is_own(value: Callable) -> bool:
+    """Whether it says that it is the library's; what is executed without a module says nothing."""
+    return (value.__module__ or "").startswith(LIBRARY)
+
+
 def _own(value: type | FunctionType, path: str) -> str:
     """The name by which the library has it, and no other of this name."""
-    found: object = sys.modules.get(value.__module__) if value.__module__.startswith(LIBRARY) else None
+    found: object = sys.modules.get(value.__module__) if _is_own(value) else None
     for part in path.split("."):
         found = getattr(found, part, None)
     if found is not value:
