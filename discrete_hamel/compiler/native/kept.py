@@ -1,7 +1,7 @@
 """A Jacobian that is kept over the corrections of a step: where making it anew for each would take longer.
 
-It is evaluated and factored at the step's guess, in vector lanes (`native/kept_columns.py`) or, where sums along chains
-and trees make it sparse, by elimination that is written out; the corrections that follow are Broyden's,
+It is evaluated at the step's guess and inverted, in vector lanes (`native/kept_columns.py`), or, where sums along
+chains and trees make it sparse, eliminated by a table; the corrections that follow are Broyden's,
 
     s_k = B_k^-1 (-r(z_k)),  B_{k+1} = B_k + r(z_{k+1}) s_k^T / (s_k^T s_k)        Kelley (1995), ch. 7
 

@@ -1,14 +1,14 @@
 """A Jacobian in vector lanes, kept over the corrections of a step: where unrolling it would take longer than it saves.
 
 The tangents of eight unknowns go side by side in one vector, so that the code of a Jacobian grows with the residual and
-not with its square. It is eliminated with row pivots.
+not with its square. It is inverted with row pivots.
 """
 
 from collections.abc import Callable, Iterable
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.kept import WIDTH, KeptJacobian, at_place, loop, splat
+from discrete_hamel.compiler.native.kept import SUM, WIDTH, KeptJacobian, at_place, loop, splat
 from discrete_hamel.compiler.native.section import Memory, Section
 from discrete_hamel.compiler.step.root import Root
 
@@ -80,11 +80,17 @@ class DenseJacobian(KeptJacobian):
         given = self.known | set(self.scalars)
         self.columns = JacobianColumns(f"{name}_columns", self.graph, along, directions, given, memory, kind.fused)
         self.matrix, self.order = memory.new(self.n * self.stride), memory.new(self.n)
+        self.right = memory.new(self.stride)
         self._consists_of([self.residual, self.slopes, self.columns])
+
+    def begin(self, code: Code) -> None:
+        super().begin(code)
+        for k in range(self.n, self.stride):
+            code.store(number(0.0), "%memory", self.right + k)
 
     def _anew(self, code: Code) -> None:
         code.do(f"call void @{self.name}_jacobian(ptr %memory)")
-        code.do(f"call void @{self.name}_factor(ptr %memory)")
+        code.do(f"call void @{self.name}_invert(ptr %memory)")
 
     def _correct(self, code: Code, right: list[str]) -> None:
         for k, value in enumerate(right):
@@ -93,7 +99,7 @@ class DenseJacobian(KeptJacobian):
 
     @property
     def _bodies(self) -> dict[str, Callable[[Code], None]]:
-        return {"jacobian": self._jacobian, "factor": self._factor, "solve": self._solve}
+        return {"jacobian": self._jacobian, "invert": self._invert, "solve": self._solve}
 
     def _jacobian(self, code: Code) -> None:
         """The matrix, eight columns at a time: directions that are unit vectors, and the tangents of the rows."""
@@ -120,104 +126,103 @@ class DenseJacobian(KeptJacobian):
 
         loop(code, "pass", "0", str(self.stride), some_columns, WIDTH)
 
-    def _factor(self, code: Code) -> None:
-        """P J = L U by rows, in place: below the diagonal L, on it the reciprocals of the pivots."""
-        n, stride, one = self.n, self.stride, code.kind.double
-        lanes = f"<{', '.join(f'i64 {k}' for k in range(WIDTH))}>"
+    def _invert(self, code: Code) -> None:
+        """(P J)^-1 in place of J, by Gauss and Jordan with row pivots; `order` has the rows that P takes.
 
-        def row(i: str) -> str:
-            return at_place(code, code(f"add i64 {code(f'mul i64 {i}, {stride}')}, {self.matrix}"))
-
-        def entry(i: str, k: str) -> str:
-            return code(f"getelementptr inbounds double, ptr {row(i)}, i64 {k}")
-
-        def column(k: str) -> None:
-            after = code(f"add i64 {k}, 1")
-            largest = code(f"call double @llvm.fabs.f64(double {code(f'load double, ptr {entry(k, k)}')})")
-            _, best = loop(code, "search", after, str(n), lambda i, a, p: larger(i, k, a, p), 1, (largest, k))
-            code.do(f"store i64 {best}, ptr {at_place(code, code(f'add i64 {k}, {self.order}'))}")
-            upper, lower = row(k), row(best)
-            loop(code, "swap", "0", str(stride), lambda c: swap(c, upper, lower), WIDTH)
-            pivot = entry(k, k)
-            reciprocal = code(f"fdiv double {number(1.0)}, {code(f'load double, ptr {pivot}')}")
-            code.do(f"store double {reciprocal}, ptr {pivot}")
-            first = code(f"and i64 {k}, {-WIDTH}")
-            loop(code, "below", after, str(n), lambda i: eliminate(i, k, upper, reciprocal, first))
+        A product with it is short sums side by side, where substitution waits for each unknown in turn.
+        """
+        n = self.n
 
         def larger(i: str, k: str, best: str, at: str) -> tuple[str, str]:
-            size = code(f"call double @llvm.fabs.f64(double {code(f'load double, ptr {entry(i, k)}')})")
+            size = code(f"call double @llvm.fabs.f64(double {code(f'load double, ptr {self._entry(code, i, k)}')})")
             more = code(f"fcmp ogt double {size}, {best}")
             return (
                 code(f"select i1 {more}, double {size}, double {best}"),
                 code(f"select i1 {more}, i64 {i}, i64 {at}"),
             )
 
-        def swap(c: str, upper: str, lower: str) -> None:
-            places = [code(f"getelementptr inbounds double, ptr {p}, i64 {c}") for p in (upper, lower)]
-            values = [code(f"load {one}, ptr {p}, align 8") for p in places]
-            for value, place in zip(values, reversed(places), strict=True):
-                code.do(f"store {one} {value}, ptr {place}, align 8")
+        def rows_in_order(i: str) -> None:
+            code.do(f"store i64 {i}, ptr {self._taken(code, i)}")
 
-        def eliminate(i: str, k: str, upper: str, reciprocal: str, first: str) -> None:
-            target = row(i)
-            place = code(f"getelementptr inbounds double, ptr {target}, i64 {k}")
-            factor = code(f"fmul double {code(f'load double, ptr {place}')}, {reciprocal}")
-            code.do(f"store double {factor}, ptr {place}")
-            back, at_k = splat(code, code(f"fneg double {factor}")), whole(k)
-            loop(code, "block", first, str(stride), lambda c: subtract(c, upper, target, back, at_k), WIDTH)
+        def column(k: str, at: str) -> tuple[str]:
+            """With the pivot in the row `at`; gives that of the next column."""
+            swap_taken(k, at)
+            pivot = code(f"load double, ptr {self._entry(code, at, k)}")
+            reciprocal = code(f"fdiv double {number(1.0)}, {pivot}")
+            upper, lower = self._row(code, k), self._row(code, at)
+            self._store_row(code, at, upper)
+            scale = splat(code, reciprocal)
+            scaled = [code(f"fmul {code.kind.double} {scale}, {part}") for part in lower]
+            self._store_row(code, k, scaled)
+            code.do(f"store double {reciprocal}, ptr {self._entry(code, k, k)}")
+            after = code(f"add i64 {k}, 1")
 
-        def subtract(c: str, upper: str, target: str, back: str, at_k: str) -> None:
-            above, here = (code(f"getelementptr inbounds double, ptr {p}, i64 {c}") for p in (upper, target))
-            old = code(f"load {one}, ptr {here}, align 8")
-            new = code.fma(back, code(f"load {one}, ptr {above}, align 8"), old)
-            right = code(f"icmp sgt <{WIDTH} x i64> {code(f'add <{WIDTH} x i64> {whole(c)}, {lanes}')}, {at_k}")
-            code.do(f"store {one} {code.select(right, new, old)}, ptr {here}, align 8")
+            def below(i: str, best: str, at: str) -> tuple[str, str]:
+                subtract(i, k, scaled, reciprocal)
+                return larger(i, after, best, at)
 
-        def whole(i: str) -> str:
-            kind = f"<{WIDTH} x i64>"
-            first = code(f"insertelement {kind} poison, i64 {i}, i32 0")
-            return code(f"shufflevector {kind} {first}, {kind} poison, <{WIDTH} x i32> zeroinitializer")
+            _, following = loop(code, "below", after, str(n), below, 1, (number(-1.0), after))
+            loop(code, "above", "0", k, lambda i: subtract(i, k, scaled, reciprocal))
+            return (following,)
 
-        loop(code, "column", "0", str(n), column)
+        def swap_taken(k: str, at: str) -> None:
+            places = self._taken(code, k), self._taken(code, at)
+            taken = [code(f"load i64, ptr {place}") for place in places]
+            for one, place in zip(taken, reversed(places), strict=True):
+                code.do(f"store i64 {one}, ptr {place}")
+
+        def subtract(i: str, k: str, scaled: list[str], reciprocal: str) -> None:
+            place = self._entry(code, i, k)
+            back = code(f"fneg double {code(f'load double, ptr {place}')}")
+            several = splat(code, back)
+            rows = zip(self._row(code, i), scaled, strict=True)
+            self._store_row(code, i, [code.fma(several, above, here) for here, above in rows])
+            code.do(f"store double {code(f'fmul double {back}, {reciprocal}')}, ptr {place}")
+
+        loop(code, "order", "0", str(n), rows_in_order)
+        _, first = loop(code, "search", "0", str(n), lambda i, *s: larger(i, "0", *s), 1, (number(-1.0), "0"))
+        loop(code, "column", "0", str(n), column, 1, (first,), ("i64",))
 
     def _solve(self, code: Code) -> None:
-        """-B^-1 r, from -r: by L and U, and then by the corrections since the Jacobian was evaluated."""
-        n, made = self.n, self.made
-        scalar = Code(Kind(code.kind.fused))
-        scalar.lines, scalar.count = code.lines, code.count
+        """-B^-1 r, from -r: by the inverse, and then by the corrections since the Jacobian was evaluated."""
+        one, right = code.kind.double, self.right
 
-        def value(at: int | str, i: str) -> str:
-            return scalar(f"load double, ptr {place(at, i)}")
+        def gather(k: str) -> None:
+            taken = code(f"load i64, ptr {self._taken(code, k)}")
+            value = code(f"load double, ptr {at_place(code, code(f'add i64 {taken}, {self.made}'))}")
+            code.do(f"store double {value}, ptr {at_place(code, code(f'add i64 {k}, {right}'))}")
 
-        def place(at: int | str, i: str) -> str:
-            return at_place(scalar, scalar(f"add i64 {i}, {at}"))
+        def row(i: str) -> None:
+            first, *rest = zip(self._row(code, i), parts, strict=True)
+            total = code(f"fmul {one} {first[0]}, {first[1]}")
+            for entries, values in rest:
+                total = code.fma(entries, values, total)
+            whole = code(f"call reassoc double {SUM}(double {number(0.0)}, {one} {total})")
+            code.do(f"store double {whole}, ptr {at_place(code, code(f'add i64 {i}, {self.made}'))}")
 
-        def entry(i: str, k: str) -> str:
-            return value(scalar(f"add i64 {scalar(f'mul i64 {i}, {self.stride}')}, {self.matrix}"), k)
-
-        def swap(k: str) -> None:
-            other = scalar(f"load i64, ptr {place(self.order, k)}")
-            here, there = place(made, k), place(made, other)
-            a, b = (scalar(f"load double, ptr {p}") for p in (here, there))
-            scalar.do(f"store double {b}, ptr {here}")
-            scalar.do(f"store double {a}, ptr {there}")
-
-        def subtract(i: str, k: str, known: str) -> None:
-            back = scalar(f"fneg double {entry(i, k)}")
-            scalar.do(f"store double {scalar.fma(back, known, value(made, i))}, ptr {place(made, i)}")
-
-        def down(k: str) -> None:
-            known = value(made, k)
-            loop(scalar, "lower", scalar(f"add i64 {k}, 1"), str(n), lambda i: subtract(i, k, known))
-
-        def up(from_end: str) -> None:
-            k = scalar(f"sub i64 {n - 1}, {from_end}")
-            known = scalar(f"fmul double {value(made, k)}, {entry(k, k)}")
-            scalar.do(f"store double {known}, ptr {place(made, k)}")
-            loop(scalar, "upper", "0", k, lambda i: subtract(i, k, known))
-
-        loop(scalar, "order", "0", str(n), swap)
-        loop(scalar, "down", "0", str(n), down)
-        loop(scalar, "up", "0", str(n), up)
-        code.count = scalar.count
+        loop(code, "gather", "0", str(self.n), gather)
+        places = (at_place(code, str(right + c)) for c in range(0, self.stride, WIDTH))
+        parts = [code(f"load {one}, ptr {place}, align 8") for place in places]
+        loop(code, "row", "0", str(self.n), row)
         self._follow(code)
+
+    def _taken(self, code: Code, k: str) -> str:
+        """The address of the row that is the k-th."""
+        return at_place(code, code(f"add i64 {k}, {self.order}"))
+
+    def _entry(self, code: Code, i: str, k: str) -> str:
+        first = code(f"add i64 {code(f'mul i64 {i}, {self.stride}')}, {self.matrix}")
+        return at_place(code, code(f"add i64 {first}, {k}"))
+
+    def _row(self, code: Code, i: str) -> list[str]:
+        """The vectors of a row."""
+        return [code(f"load {code.kind.double}, ptr {place}, align 8") for place in self._places(code, i)]
+
+    def _store_row(self, code: Code, i: str, parts: list[str]) -> None:
+        for part, place in zip(parts, self._places(code, i), strict=True):
+            code.do(f"store {code.kind.double} {part}, ptr {place}, align 8")
+
+    def _places(self, code: Code, i: str) -> list[str]:
+        first = self._entry(code, i, "0")
+        columns = range(0, self.stride, WIDTH)
+        return [code(f"getelementptr inbounds double, ptr {first}, i64 {c}") for c in columns]
