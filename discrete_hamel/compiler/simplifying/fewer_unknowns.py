@@ -151,6 +151,8 @@ def _multiplied_out(graph: Graph, index: int, parts: list[Polynomial | None] | N
             for b, y in second.items():
                 factors = tuple(sorted((*a, *b)))
                 result[factors] = result.get(factors, 0.0) + x * y
+            if len(result) > 2 * most:  # some may cancel
+                return None
     else:
         signs = {"add": (1.0, 1.0), "sub": (1.0, -1.0), "neg": (-1.0, 0.0)}[operation]
         for sign, part in zip(signs, (first, second), strict=True):
