@@ -303,17 +303,16 @@ def _refuse_dependent_rows(one_forms: np.ndarray, b: np.ndarray) -> None:
         )
     norms = np.fmax(np.linalg.norm(a, axis=1), np.nanmedian(np.linalg.norm(one_forms, axis=2), axis=0))
     unit = a / np.where(norms > 0, norms, 1.0)[:, None]  # by sizes around q: a row may vanish at q but for round-off
-    _, r, order = scipy.linalg.qr(unit.T, mode="economic", pivoting=True)
-    sizes = np.abs(np.diag(r))
-    if k == 0 or sizes[-1] > DEPENDENT:
+    if k == 0 or np.linalg.svd(unit, compute_uv=False)[-1] > DEPENDENT:  # no pivot is less
         return
-    row = int(order[-1])
-    others = np.delete(np.arange(k), row)
+    _, r, order = scipy.linalg.qr(unit.T, mode="economic", pivoting=True)
+    if (least := abs(r[-1, -1])) > DEPENDENT:
+        return
+    row, others = int(order[-1]), np.sort(order[:-1])
     weights = np.linalg.lstsq(unit[others].T, a[row])[0] / np.where(norms[others] > 0, norms[others], 1.0)
     said = " + ".join(f"{w:.3g} row {i}" for w, i in zip(weights, others, strict=True) if abs(w) > DEPENDENT)
     implied = float(weights @ b[others])
-    which = f"row {row} is, to {sizes[-1]:.1e}, {said or 'zero'}"
-    start = f"the {k} constraint rows of A(q) are dependent at this q: {which}"
+    start = f"the {k} constraint rows of A(q) are dependent at this q: row {row} is, to {least:.1e}, {said or 'zero'}"
     if abs(b[row] - implied) > DEPENDENT * max(1.0, float(np.max(np.abs(b)))):
         raise InputError(
             f"{start}, and the constraints are inconsistent: the others demand {implied:.6g} of it, b(q) says "

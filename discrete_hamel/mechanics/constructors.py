@@ -259,7 +259,7 @@ class FromConstraints(_GivenInVelocities):
                 )
             k = jax.eval_shape(self.one_forms, q).shape[0]
             choice = by_names(self.free, k, len(q), self.description.coordinates)
-            return self.replace(choice=choice, weights=_weights(jax.lax.stop_gradient(_inertias(self, q))))
+            return self.replace(choice=choice, weights=_weights(self, q))
         forms = np.asarray(by(_one_forms)(self, probes(np.asarray(q))))
         shape = forms.shape[1:]
         if len(shape) != 2 or shape[1] != len(q):
@@ -272,7 +272,7 @@ class FromConstraints(_GivenInVelocities):
         else:
             asked = np.asarray(self._free_rows(q)) if callable(self.free) else self.free
             choice = by_rows(forms, b, asked, self.description.coordinates)
-        return self.replace(choice=choice, weights=_weights(jnp.asarray(by(_inertias)(self, q))))
+        return self.replace(choice=choice, weights=jnp.asarray(by(_weights)(self, q)))
 
     def fields(self, q: Array) -> Array:
         """u_1..u_m, which span D: the frame without its complement."""
@@ -312,8 +312,9 @@ def _inertias(system: FromConstraints, q: Array) -> Array:
     return jax.vmap(along)(jnp.eye(len(q)))
 
 
-def _weights(inertias: Array) -> Array:
+def _weights(system: FromConstraints, q: Array) -> Array:
     """G: the inertias, in which units cancel; for a coordinate that has none, the least of the others."""
+    inertias = jax.lax.stop_gradient(_inertias(system, q))
     good = jnp.isfinite(inertias) & (inertias > 0)
     least = jnp.min(jnp.where(good, inertias, jnp.inf))
     return jnp.where(good, inertias, jnp.where(jnp.isfinite(least), least, 1.0))
