@@ -141,12 +141,12 @@ class DenseJacobian(KeptJacobian):
                 code(f"select i1 {more}, i64 {i}, i64 {at}"),
             )
 
-        def rows_in_order(i: str) -> None:
-            code.do(f"store i64 {i}, ptr {self._taken(code, i)}")
+        def put_in_order(i: str) -> None:
+            code.do(f"store i64 {i}, ptr {self._row_number(code, i)}")
 
         def column(k: str, at: str) -> tuple[str]:
             """With the pivot in the row `at`; gives that of the next column."""
-            swap_taken(k, at)
+            swap_numbers(k, at)
             pivot = code(f"load double, ptr {self._entry(code, at, k)}")
             reciprocal = code(f"fdiv double {number(1.0)}, {pivot}")
             upper, lower = self._row(code, k), self._row(code, at)
@@ -165,10 +165,10 @@ class DenseJacobian(KeptJacobian):
             loop(code, "above", "0", k, lambda i: subtract(i, k, scaled, reciprocal))
             return (following,)
 
-        def swap_taken(k: str, at: str) -> None:
-            places = self._taken(code, k), self._taken(code, at)
-            taken = [code(f"load i64, ptr {place}") for place in places]
-            for one, place in zip(taken, reversed(places), strict=True):
+        def swap_numbers(k: str, at: str) -> None:
+            places = self._row_number(code, k), self._row_number(code, at)
+            numbers = [code(f"load i64, ptr {place}") for place in places]
+            for one, place in zip(numbers, reversed(places), strict=True):
                 code.do(f"store i64 {one}, ptr {place}")
 
         def subtract(i: str, k: str, scaled: list[str], reciprocal: str) -> None:
@@ -179,7 +179,7 @@ class DenseJacobian(KeptJacobian):
             self._store_row(code, i, [code.fma(several, above, here) for here, above in rows])
             code.do(f"store double {code(f'fmul double {back}, {reciprocal}')}, ptr {place}")
 
-        loop(code, "order", "0", str(n), rows_in_order)
+        loop(code, "order", "0", str(n), put_in_order)
         _, first = loop(code, "search", "0", str(n), lambda i, *s: larger(i, "0", *s), 1, (number(-1.0), "0"))
         loop(code, "column", "0", str(n), column, 1, (first,), ("i64",))
 
@@ -188,7 +188,7 @@ class DenseJacobian(KeptJacobian):
         one, right = code.kind.double, self.right
 
         def gather(k: str) -> None:
-            taken = code(f"load i64, ptr {self._taken(code, k)}")
+            taken = code(f"load i64, ptr {self._row_number(code, k)}")
             value = code(f"load double, ptr {at_place(code, code(f'add i64 {taken}, {self.made}'))}")
             code.do(f"store double {value}, ptr {at_place(code, code(f'add i64 {k}, {right}'))}")
 
@@ -206,8 +206,8 @@ class DenseJacobian(KeptJacobian):
         loop(code, "row", "0", str(self.n), row)
         self._follow(code)
 
-    def _taken(self, code: Code, k: str) -> str:
-        """The address of the row that is the k-th."""
+    def _row_number(self, code: Code, k: str) -> str:
+        """The address of the number that the k-th row has in J."""
         return at_place(code, code(f"add i64 {k}, {self.order}"))
 
     def _entry(self, code: Code, i: str, k: str) -> str:
