@@ -194,15 +194,16 @@ class Graph:
     def operands(self, index: int) -> tuple[int, ...]:
         return self._operands[index]
 
-    def dependencies(self, outputs: Iterable[int], given: Container[int] = ()) -> list[int]:
-        """The nodes that outputs depend on, operands first; not looking behind those that are given."""
+    def dependencies(self, outputs: Iterable[int], given: Container[int] = (), since: int = 0) -> list[int]:
+        """The nodes that outputs depend on, operands first; not looking behind those that are given, or were there
+        before the node `since`, and so cannot depend on it."""
         seen: set[int] = set()
         stack, behind = list(outputs), self._operands
         while stack:
             index = stack.pop()
             if index not in seen:
                 seen.add(index)
-                if index not in given:
+                if index >= since and index not in given:
                     stack.extend(behind[index])
         return sorted(seen)
 
@@ -217,10 +218,10 @@ class Graph:
 
     def substitute(self, outputs: list[int], replacements: dict[int, int]) -> list[int]:
         """The outputs with nodes replaced by others, folded anew."""
-        new = dict(replacements)
-        for index in self.dependencies(outputs, given=replacements):
+        new, first = dict(replacements), min(replacements, default=0)
+        for index in self.dependencies(outputs, given=replacements, since=first):
             operands = self.operands(index)
-            if index not in new and any(new[a] != a for a in operands):
+            if index > first and index not in new and any(new[a] != a for a in operands):
                 new[index] = self.apply(self.nodes[index][0], *(new[a] for a in operands))
             new.setdefault(index, index)
         return [new[o] for o in outputs]
@@ -235,9 +236,10 @@ class Graph:
     def derivative(self, outputs: list[int], variables: list[int]) -> list[dict[int, int]]:
         """For each output, variable position -> d output / d variable, non-zero entries only."""
         partial: dict[int, dict[int, int]] = {v: {k: self.const(1.0)} for k, v in enumerate(variables)}
-        for index in self.dependencies(outputs):
+        first = min(variables, default=0)
+        for index in self.dependencies(outputs, since=first):
             if index not in partial:
-                partial[index] = self._chain(index, partial)
+                partial[index] = self._chain(index, partial) if index > first else {}
         return [partial[o] for o in outputs]
 
     def _chain(self, index: int, partial: dict[int, dict[int, int]]) -> dict[int, int]:

@@ -4,6 +4,7 @@
 slowly changing factors goes in front of the sum. Only roundings change.
 """
 
+from functools import reduce
 from typing import NamedTuple
 
 from discrete_hamel.compiler.graph.expressions import Graph
@@ -33,9 +34,8 @@ def regroup_products(graph: Graph, outputs: list[int], levels: list[list[int]]) 
 
 def node(graph: Graph, product: Product) -> int:
     """The product multiplied, slowest factors first."""
-    result = graph.const(1.0)
-    for part in product.parts:
-        result = result if part is None else graph.mul(result, part)
+    first, *others = [part for part in product.parts if part is not None] or [graph.const(1.0)]
+    result = reduce(graph.mul, others, first)
     return result if product.sign > 0 else graph.neg(result)
 
 
