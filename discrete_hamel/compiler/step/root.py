@@ -20,7 +20,7 @@ from discrete_hamel.compiler.graph.lowering import cycles, dependent, frontier, 
 from discrete_hamel.compiler.graph.matrix_products import find_products
 from discrete_hamel.compiler.simplifying import residual_sums
 from discrete_hamel.compiler.simplifying.elimination_table import EliminationTable, elimination_table
-from discrete_hamel.compiler.simplifying.fewer_unknowns import Formulas, linear
+from discrete_hamel.compiler.simplifying.fewer_unknowns import Formulas, fewer_unknowns, linear
 from discrete_hamel.compiler.simplifying.points_between import eliminate_points
 from discrete_hamel.compiler.simplifying.regrouping import regroup_products
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, noise, sane
@@ -104,8 +104,14 @@ class Root:
         self.table: EliminationTable | None = None
         self.factors: dict[int, int] = {}  # of the table, by place: inputs that stand for them
         self.solved: Solved | None = None
+        # In 10^6 steps exact invariants drift by the roundings of points, and of corrections in other orders.
+        self.unbiased = kept
         if residual:
-            fewer, remaining, formulas, points = eliminate_points(graph, residual, unknowns, places)
+            points: dict[int, int] = {}
+            if self.unbiased:
+                fewer, remaining, formulas = fewer_unknowns(graph, residual, unknowns, places)
+            else:
+                fewer, remaining, formulas, points = eliminate_points(graph, residual, unknowns, places)
             surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
             least = (fewer, remaining) if surely else (residual, unknowns)
         long = operations_unrolled(graph, least[0], unknowns, {*known[0]}) if residual and kept else 0.0
@@ -159,8 +165,12 @@ class Root:
         variables = residual_sums.variables(graph, residual, unknowns) if many else []
         variables = variables if len(variables) <= MANY * len(unknowns) else []
         if not variables or len(unknowns) <= LARGE:
-            right = [graph.input(("right", k), 1.0) for k in range(len(residual))]
             rows, sides = graph.derivative(residual, unknowns), [graph.neg(r) for r in residual]
+        if (not variables or len(unknowns) <= LARGE) and self.unbiased:
+            written = solve(graph, rows, sides)
+            found += [Solved(c, [], [], []) for c in (regroup_products(graph, written, self.levels), written)]
+        elif not variables or len(unknowns) <= LARGE:
+            right = [graph.input(("right", k), 1.0) for k in range(len(residual))]
             solution, in_order = solve(graph, rows, right), regroup_products(graph, sides, self.levels)
             entries = iter(regroup_products(graph, [a for row in rows for a in row.values()], self.levels))
             inside = solve(graph, [{j: next(entries) for j in row} for row in rows], right)
