@@ -10,6 +10,7 @@ from problems import DISK, PENDULUM, SLEIGH
 from test_native_runs import started
 
 import discrete_hamel as dh
+from discrete_hamel.compiler.graph.lowering import work
 from discrete_hamel.compiler.native import lanes, object_code
 from discrete_hamel.compiler.native.host import HostRun
 from discrete_hamel.compiler.native.lanes import LaneRun
@@ -101,7 +102,7 @@ def test_other_shapes_never_reach_native_lanes():
 def test_lanes_that_stop_at_other_corrections_have_the_bits_of_runs_alone(problem, q):
     """At rest, hardly moving, and fast beside slow, so that no step is alike in all lanes; some are not active."""
     given = started(problem)
-    stepper = Stepper(*given)
+    stepper = Stepper(*given, cost=work)
     assert stepper.root.again is not None  # else no lane would go straight on
     native, alone = LaneRun(stepper, ()), HostRun(stepper)
     system, scheme, _, h = given
