@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import ParamSpec, TypeVar
 
 import jax
+import jaxlib
 import numpy as np
 
 from discrete_hamel._support.caches import Cache
@@ -86,7 +87,7 @@ def name_of(function: Callable, *arguments: object) -> str | None:
     except (_Others, TypeError):
         return None
     told += [(array.shape, array.dtype.str, array.tobytes().hex()) for array in arrays]
-    told += [jax.__version__, jax.lib.__version__, jax.config.jax_enable_x64]  # type: ignore[attr-defined]
+    told += [jax.__version__, jaxlib.__version__, jax.config.jax_enable_x64]  # type: ignore[attr-defined]
     return digest_of(f"value {told!r} {program_cache.FILES}", 0)
 
 
