@@ -165,22 +165,26 @@ class Root:
         variables = residual_sums.variables(graph, residual, unknowns) if many else []
         variables = variables if len(variables) <= MANY * len(unknowns) else []
         if not variables or len(unknowns) <= LARGE:
-            rows, sides = graph.derivative(residual, unknowns), [graph.neg(r) for r in residual]
-        if (not variables or len(unknowns) <= LARGE) and self.unbiased:
-            written = solve(graph, rows, sides)
-            found += [Solved(c, [], [], []) for c in (regroup_products(graph, written, self.levels), written)]
-        elif not variables or len(unknowns) <= LARGE:
-            right = [graph.input(("right", k), 1.0) for k in range(len(residual))]
-            solution, in_order = solve(graph, rows, right), regroup_products(graph, sides, self.levels)
-            entries = iter(regroup_products(graph, [a for row in rows for a in row.values()], self.levels))
-            inside = solve(graph, [{j: next(entries) for j in row} for row in rows], right)
-            grouped = regroup_products(graph, solution, [*self.levels, right])
-            found += [_solve_by(graph, right, each, in_order) for each in (inside, grouped)]
-            found.append(_solve_by(graph, right, solution, sides))
+            found += self._by_its_jacobian(residual, unknowns)
         if variables:
-            correction = residual_sums.correction(graph, residual, unknowns, variables)
-            found += [Solved(c, [], [], []) for c in (regroup_products(graph, correction, self.levels), correction)]
+            found += self._in_both_orders(residual_sums.correction(graph, residual, unknowns, variables))
         return min(found, key=lambda one: self.cost(graph, one.correction, unknowns))
+
+    def _by_its_jacobian(self, residual: list[int], unknowns: list[int]) -> list["Solved"]:
+        graph = self.graph
+        rows, sides = graph.derivative(residual, unknowns), [graph.neg(r) for r in residual]
+        if self.unbiased:
+            return self._in_both_orders(solve(graph, rows, sides))
+        right = [graph.input(("right", k), 1.0) for k in range(len(residual))]
+        solution, in_order = solve(graph, rows, right), regroup_products(graph, sides, self.levels)
+        entries = iter(regroup_products(graph, [a for row in rows for a in row.values()], self.levels))
+        inside = solve(graph, [{j: next(entries) for j in row} for row in rows], right)
+        grouped = regroup_products(graph, solution, [*self.levels, right])
+        return [_solve_by(graph, right, *each) for each in ((inside, in_order), (grouped, in_order), (solution, sides))]
+
+    def _in_both_orders(self, correction: list[int]) -> list["Solved"]:
+        """With its products regrouped, and as it is."""
+        return [Solved(c, [], [], []) for c in (regroup_products(self.graph, correction, self.levels), correction)]
 
     def _tabulate(self, rows: list[int], unknowns: list[int], chain: bool) -> bool:
         """Keep the sparse elimination as a table, where it would be long, of a chain, or the dense one longer."""
