@@ -31,9 +31,6 @@ class KeptJacobian:
     `values` are nodes that the residual leaves in memory besides; `have` are those that are there before.
     """
 
-    sections: list[Section]
-    operations: int
-
     def __init__(
         self,
         name: str,
@@ -60,10 +57,12 @@ class KeptJacobian:
         self.scalars, self.made, self.units = scalars, memory.new(self.stride), memory.new(self.stride)
         self.past = memory.new((MOST_KEPT + 1) * self.stride)
         self.held, self.again = memory.new(), memory.new()
+        self.sections = [self.residual, self.slopes, self._last_section()]
+        self.operations = sum(s.operations for s in self.sections)
 
-    def _consists_of(self, sections: list[Section]) -> None:
-        self.sections = sections
-        self.operations = sum(s.operations for s in sections)
+    def _last_section(self) -> Section:
+        """Of which the solve consists besides; and room in memory for what is kept."""
+        raise NotImplementedError
 
     def begin(self, code: Code) -> None:
         """Before the first correction, which asks for the Jacobian."""
@@ -175,18 +174,9 @@ class KeptJacobian:
 class SparseFactors(KeptJacobian):
     """Those of a root with a table: a loop over its lines makes them, and substitution is written out."""
 
-    def __init__(
-        self,
-        name: str,
-        root: Root,
-        weights: list[int],
-        values: list[int],
-        have: set[int],
-        memory: Memory,
-        kind: Kind,
-        steady: set[int],
-    ) -> None:
-        super().__init__(name, root, weights, values, have, memory, kind, steady)
+    def _last_section(self) -> Section:
+        """Substitution."""
+        root, memory = self.root, self.memory
         assert root.table is not None
         self.table, (self.right, solved) = root.table, root.solution or ([], [])
         size = len(self.table.sample)
@@ -196,9 +186,9 @@ class SparseFactors(KeptJacobian):
         for place, node in root.factors.items():
             memory.put(self.graph, node, self.array + place)
         given = self.known.union(self.scalars, self.right, root.factors.values())
-        self.substitution = Section(f"{name}_substitution", self.graph, solved, given, memory, kind)
-        self._consists_of([self.residual, self.slopes, self.substitution])
         self.numbers = self._tables()
+        self.substitution = Section(f"{self.name}_substitution", self.graph, solved, given, memory, self.kind)
+        return self.substitution
 
     def _tables(self) -> dict[str, np.ndarray]:
         """The table, as arrays of constants: entries and numbers with their places, lines, and where they stop."""

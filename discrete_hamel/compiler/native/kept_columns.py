@@ -10,7 +10,6 @@ from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.kept import SUM, WIDTH, KeptJacobian, at_place, loop, splat
 from discrete_hamel.compiler.native.section import Memory, Section
-from discrete_hamel.compiler.step.root import Root
 
 
 class JacobianColumns(Section):
@@ -64,24 +63,15 @@ class JacobianColumns(Section):
 class DenseJacobian(KeptJacobian):
     """That of a root with `directions`."""
 
-    def __init__(
-        self,
-        name: str,
-        root: Root,
-        weights: list[int],
-        values: list[int],
-        have: set[int],
-        memory: Memory,
-        kind: Kind,
-        steady: set[int],
-    ) -> None:
-        super().__init__(name, root, weights, values, have, memory, kind, steady)
-        directions, along = root.directions or ([], [])
+    def _last_section(self) -> Section:
+        """Columns of the Jacobian."""
+        memory, (directions, along) = self.memory, self.root.directions or ([], [])
         given = self.known | set(self.scalars)
-        self.columns = JacobianColumns(f"{name}_columns", self.graph, along, directions, given, memory, kind.fused)
+        name, fused = f"{self.name}_columns", self.kind.fused
+        self.columns = JacobianColumns(name, self.graph, along, directions, given, memory, fused)
         self.matrix, self.order = memory.new(self.n * self.stride), memory.new(self.n)
         self.right = memory.new(self.stride)
-        self._consists_of([self.residual, self.slopes, self.columns])
+        return self.columns
 
     def begin(self, code: Code) -> None:
         super().begin(code)
