@@ -1,5 +1,8 @@
 """A Jacobian that is kept over a step: the roots of the plain path, at any stiffness, and a function of the state."""
 
+import ctypes
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,8 +13,9 @@ from problems import DISK, PENDULUM, SLEIGH
 from test_native_runs import assert_same_as_plain, bits_in_any_chunks, built, numbers
 
 import discrete_hamel as dh
-from discrete_hamel.compiler.native import kept, object_code
+from discrete_hamel.compiler.native import instructions, kept, object_code
 from discrete_hamel.compiler.native.host import HostRun
+from discrete_hamel.compiler.native.run import Run
 from discrete_hamel.compiler.step import root, stepper
 from discrete_hamel.compiler.step.verification import difference
 from discrete_hamel.runs import loop
@@ -152,3 +156,25 @@ def test_gradients_under_jit_are_those_of_the_jacobian_written_out(monkeypatch):
     dh.clear_caches()
     for a, b in zip(ours, theirs, strict=True):
         assert np.abs(np.asarray(a) - np.asarray(b)).max() < 1e-12 * max(1.0, np.abs(np.asarray(b)).max())
+
+
+@pytest.mark.parametrize("values", [np.arange(1.0, 9.0), np.array([1e16, 1.0, -1e16, 3.0, 1.0, 1.0, 0.1, -3.0])])
+def test_lanes_are_added_in_halves(values):
+    """To the bit as NumPy does that, which no flag of LLVM's leaves to the processor."""
+    code = instructions.Code(instructions.Kind(False, len(values)))
+    whole = code("load <8 x double>, ptr %x, align 8")
+    code.do(f"store double {kept.sum_of_lanes(code, whole)}, ptr %y")
+    body = "\n".join(code.lines)
+    library = object_code.machine_code(f"define void @f(ptr %x, ptr %y) {{\n{body}\n  ret void\n}}\n", 1)
+    made = np.zeros(1)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library.address("f"))(values.ctypes.data, made.ctypes.data)
+    expected = values
+    while len(expected) > 1:
+        expected = expected[: len(expected) // 2] + expected[len(expected) // 2 :]
+    assert made.tobytes() == expected.tobytes()
+
+
+def test_no_instruction_has_a_fast_math_flag():
+    (_, _, _, _), at = run_of(stiff(0, 9), np.ones(9), np.ones(9), 0.05, 1)
+    text = Run(stepper.Stepper(*at), instructions.Kind(object_code.fused())).text()
+    assert not re.search(r"\b(fast|reassoc|contract|nnan|ninf|nsz|arcp|afn)\b", text)

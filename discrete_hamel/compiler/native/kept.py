@@ -22,7 +22,6 @@ from discrete_hamel.compiler.step.root import Root
 WIDTH = 8  # columns of a vector
 MOST_KEPT = 8  # corrections, beyond which the Jacobian is evaluated again
 LEAST = 0.5  # of a denominator that is 1 where corrections shrink: below, the last one says nothing
-SUM = f"@llvm.vector.reduce.fadd.v{WIDTH}f64"
 
 
 class KeptJacobian:
@@ -110,7 +109,7 @@ class KeptJacobian:
     def text(self, inline: bool) -> str:
         """The functions that a module needs for this."""
         parts = [s.text(inline) for s in self.sections]
-        declared = f"declare double {SUM}(double, <{WIDTH} x double>)\n" + Kind(False, WIDTH).intrinsics()
+        declared = Kind(False, WIDTH).intrinsics()
         return "".join([declared, *parts, *[self._function(name, body) for name, body in self._bodies.items()]])
 
     @property
@@ -126,7 +125,7 @@ class KeptJacobian:
 
     def _follow(self, code: Code) -> None:
         """What is `made` by the Jacobian, by the corrections since it was evaluated too; and this one is kept."""
-        n, made, one, zero = self.stride, self.made, code.kind.double, number(0.0)
+        n, made, one = self.stride, self.made, code.kind.double
 
         def place(at: int | str, i: str) -> str:
             return at_place(code, code(f"add i64 {i}, {at}"))
@@ -146,13 +145,13 @@ class KeptJacobian:
             then, after = past(j), code(f"add i64 {j}, 1")
             none = (code.kind.number(0.0),) * 2
             parts = loop(code, "inner", "0", str(n), lambda i, *s: products(i, then, *s), WIDTH, none, (one, one))
-            both, square = (code(f"call reassoc double {SUM}(double {zero}, {one} {part})") for part in parts)
+            both, square = (sum_of_lanes(code, part) for part in parts)
             share = code(f"fdiv double {both}, {square}")
             left = code(f"fsub double {number(1.0)}, {share}")
             much = code(f"fcmp ogt double {left}, {number(LEAST)}")
             last = code(f"icmp eq i64 {after}, {held}")
             divisor = code(f"select i1 {code(f'and i1 {last}, {much}')}, double {left}, double {number(1.0)}")
-            moved = code(f"select i1 {last}, double {zero}, double {share}")
+            moved = code(f"select i1 {last}, double {number(0.0)}, double {share}")
             following = past(code(f"select i1 {last}, i64 {j}, i64 {after}"))
             shares = splat(code, moved), splat(code, divisor)
             loop(code, "moved", "0", str(n), lambda i: move(i, following, *shares), WIDTH)
@@ -284,6 +283,19 @@ def splat(code: Code, value: str) -> str:
     one, lanes = code.kind.double, code.kind.lanes
     first = code(f"insertelement {one} poison, double {value}, i32 0")
     return code(f"shufflevector {one} {first}, {one} poison, <{lanes} x i32> zeroinitializer")
+
+
+def sum_of_lanes(code: Code, value: str) -> str:
+    """Halves added to each other, until one number is left."""
+    lanes = code.kind.lanes
+    while lanes > 1:
+        whole, half = f"<{lanes} x double>", lanes // 2
+        lower, upper = (
+            code(f"shufflevector {whole} {value}, {whole} poison, <{half} x i32> <{places}>")
+            for places in (", ".join(f"i32 {first + k}" for k in range(half)) for first in (0, half))
+        )
+        value, lanes = code(f"fadd <{half} x double> {lower}, {upper}"), half
+    return code(f"extractelement <1 x double> {value}, i32 0")
 
 
 def at_place(code: Code, place: str) -> str:

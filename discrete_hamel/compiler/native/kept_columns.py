@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
-from discrete_hamel.compiler.native.kept import SUM, WIDTH, KeptJacobian, at_place, loop, splat
+from discrete_hamel.compiler.native.kept import WIDTH, KeptJacobian, at_place, loop, splat, sum_of_lanes
 from discrete_hamel.compiler.native.section import Memory, Section
 
 
@@ -187,7 +187,7 @@ class DenseJacobian(KeptJacobian):
             total = code(f"fmul {one} {first[0]}, {first[1]}")
             for entries, values in rest:
                 total = code.fma(entries, values, total)
-            whole = code(f"call reassoc double {SUM}(double {number(0.0)}, {one} {total})")
+            whole = sum_of_lanes(code, total)
             code.do(f"store double {whole}, ptr {at_place(code, code(f'add i64 {i}, {self.made}'))}")
 
         loop(code, "gather", "0", str(self.n), gather)
