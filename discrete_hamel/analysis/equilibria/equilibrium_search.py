@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 
 from discrete_hamel.analysis.equilibria.held_quantities import Condition, held_values
@@ -43,10 +42,10 @@ class Sought(NamedTuple):
     conditions: list[Condition]
     words: Words
 
-    def at(self, y: np.ndarray, group: np.ndarray) -> Point:
-        """All that is known of a point."""
+    def at(self, y: np.ndarray, group: np.ndarray, known: SteadyEquations | None = None) -> Point:
+        """All that is known of a point, where the equations may have been asked before."""
         ask = self.question
-        at = ask.at(y, group)
+        at = ask.at(y, group) if known is None else known
         noise = ask.rounding(y, group, at)
         basis = self.basis(y)
         held, slope = held_values(ask.system, self.conditions, y, ask.coordinates)
@@ -60,15 +59,15 @@ class Sought(NamedTuple):
     def basis(self, y: np.ndarray) -> np.ndarray:
         """An orthonormal basis of the directions in which y may move."""
         ask = self.question
-        fields = np.asarray(columns(self.words, ask.system, jnp.asarray(y[: ask.coordinates])))
+        fields = np.asarray(columns(self.words, ask.system, y[: ask.coordinates]))
         return phase_space.block(phase_space.independent(fields), len(y) - ask.coordinates)
 
     def move(self, y: np.ndarray, change: np.ndarray) -> np.ndarray:
         """y after a change, on the leaf of the constraint."""
-        ask, q = self.question, jnp.asarray(y[: self.question.coordinates])
+        ask, q = self.question, y[: self.question.coordinates]
         fields = np.asarray(columns(self.words, ask.system, q))
         amounts = np.linalg.pinv(fields, rcond=phase_space.DEPENDENT) @ change[: len(q)]
-        q = flow(self.words, ask.system, q, jnp.asarray(amounts))
+        q = flow(self.words, ask.system, q, amounts)
         return np.concatenate([np.asarray(q), y[len(q) :] + change[len(q) :]])
 
     def distance(self, point: Point) -> float:

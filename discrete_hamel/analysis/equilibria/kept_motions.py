@@ -3,15 +3,14 @@
 from functools import partial
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from discrete_hamel.analysis.equilibria.equilibrium_search import SOLVED, Point, Sought
-from discrete_hamel.analysis.equilibria.steady_equations import SURELY, SteadyEquations, fastest, left_over
+from discrete_hamel.analysis.equilibria.steady_equations import SURELY, SteadyEquations, left_over
 from discrete_hamel.analysis.symmetry import phase_space
 from discrete_hamel.analysis.symmetry.phase_space import Chosen
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics.system import System
 
 REFINEMENTS = 30
@@ -51,8 +50,8 @@ def _refine(sought: Sought, y: np.ndarray, group: np.ndarray, known: int) -> Kep
     wanted = np.zeros(0)
     if known == n and ask.h is not None:
         wanted = _underway(ask.symmetries, ask.system, ask.h, y[: n + m], group)[n:]
-    at = ask.at(y, group)
-    unit = _units(sought, y, group, at)
+    point = sought.at(y, group)
+    at, unit = point.at, np.where(np.arange(len(y)) < n, 1.0, point.rate)
     for _ in range(REFINEMENTS):
         missed, rows = _with_velocity(at, wanted, known)
         if not np.any(missed) or not (np.all(np.isfinite(missed)) and np.all(np.isfinite(rows))):
@@ -69,7 +68,8 @@ def _refine(sought: Sought, y: np.ndarray, group: np.ndarray, known: int) -> Kep
         (group, y), at = moved, new
         if gain > 0.9:
             break
-    point = sought.at(y, group)
+    if at is not point.at:
+        point = sought.at(y, group, at)
     residual = left_over(at, point.noise, y, group, n, SOLVED)
     if len(wanted):
         residual = max(residual, _off(at.velocity - wanted, point.noise.velocity, first[n : n + m]))
@@ -91,17 +91,11 @@ def _off(left: np.ndarray, noise: np.ndarray, velocity: np.ndarray) -> float:
     return most / size if most else 0.0
 
 
-def _units(sought: Sought, y: np.ndarray, group: np.ndarray, at: SteadyEquations) -> np.ndarray:
-    ask = sought.question
-    rate = fastest(at, ask.rounding(y, group, at), ask.coordinates)
-    return np.where(np.arange(len(y)) < ask.coordinates, 1.0, rate)
-
-
 def _underway(symmetries: Chosen, system: System, h: Array, x: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Where the steady motion is half a step later: there a symmetric step has its velocity, should that turn."""
-    return np.asarray(_act(symmetries, system, jnp.asarray(h * group / 2), jnp.asarray(x)))
+    return np.asarray(_act(symmetries, system, float(h) * group / 2, x))
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(interpret, static=1, often=OFTEN)
 def _act(symmetries: Chosen, system: System, group: Array, x: Array) -> Array:
     return phase_space.action(system, symmetries, group, x)

@@ -33,10 +33,10 @@ def reachable(system: System, q: Coordinates) -> Words:
     m, n = system.rank, jax.eval_shape(system.frame, q).shape[1]
     if m == n:
         return None
-    point = nearby(system, q, n)[0]  # where nothing vanishes by accident
+    point = np.asarray(nearby(system, q, n))[0]  # where nothing vanishes by accident
     words: list[Word] = list(range(m))
     span = np.eye(n)[:, :m]
-    drifts = bool(np.any(np.asarray(system.slip(point))) or np.any(np.asarray(system.slip(q))))
+    drifts = bool(np.any(_slip(system, point)) or np.any(_slip(system, q)))
     if drifts:
         words, span = _extend(words, span, [m], np.asarray(_sections((m,), system, point)))
     first = np.asarray(_structure(system, point))[:, :m, :m].reshape(n, -1)
@@ -77,6 +77,11 @@ def _brackets(system: System, q: Array, word: Word, drifts: bool) -> tuple[list[
     """[u_i, w] for i = 1..m, and for the drift."""
     names: list[Word] = [(i, word) for i in range(system.rank + drifts)]
     return names, np.asarray(_sections(tuple(names), system, q))
+
+
+@partial(interpret, often=OFTEN)
+def _slip(system: System, q: Array) -> Array:
+    return system.slip(q)
 
 
 @partial(interpret, often=OFTEN)

@@ -49,7 +49,7 @@ class Question(NamedTuple):
 
     def at(self, y: np.ndarray, group: np.ndarray) -> SteadyEquations:
         """F(x) - group^a X_a(x), or for a scheme (exp(-h group^a X_a) Phi_h(y) - y) / h, and its derivatives."""
-        point = jnp.asarray(y), jnp.asarray(group)
+        point = np.asarray(y), np.asarray(group)
         if self.scheme is None:
             value, derivatives = _continuous(self.symmetries, self.system, *point)
         else:

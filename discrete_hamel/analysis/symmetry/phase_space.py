@@ -10,6 +10,7 @@ from jax import Array
 from discrete_hamel._support.arrays import ArrayLike, Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
 from discrete_hamel.analysis.symmetry.group_actions import Generator, Symmetries, by_name
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.mechanics import frames, hamel
 from discrete_hamel.mechanics.gibbs_appell import directions
@@ -69,7 +70,7 @@ def split(system: System, x: Array) -> tuple[Array, Array]:
 
 def join(system: System, q: Coordinates, xi: Quasivelocities) -> Array:
     """x = (q, xi^D)."""
-    return jnp.concatenate([jnp.asarray(q, float), jnp.asarray(xi, float)[: system.rank]])
+    return on_device(np.concatenate([np.asarray(q, float), np.asarray(xi, float)[: system.rank]]))
 
 
 def field(system: System, x: Array) -> Array:
@@ -120,14 +121,21 @@ def _exponential(matrix: Array) -> Array:
 
 def require_affine(system: System, symmetries: Symmetries, q: Array) -> None:
     """A sentence for generators that `action` cannot take."""
-    for name, generator in generators(system, static_generators(system, symmetries)).items():
-        slope = interpret(jax.jacfwd(generator))
-        origin, here = slope(np.zeros(len(q))), slope(q + np.linspace(0.1, 0.7, len(q)))
-        if not np.allclose(origin, here, rtol=1e-9, atol=1e-9):
+    select = static_generators(system, symmetries)
+    origin, here = (
+        _slopes(select, system, at) for at in (np.zeros(len(q)), np.asarray(q) + np.linspace(0.1, 0.7, len(q)))
+    )
+    for name, slope in origin.items():
+        if not np.allclose(slope, here[name], rtol=1e-9, atol=1e-9):
             raise InputError(
                 f"the symmetry {name!r} of {type(system).__name__} is not affine in its coordinates, so a finite step "
                 "cannot be undone by a matrix exponential. Give coordinates in which the group acts by affine maps."
             )
+
+
+@partial(interpret, static=1, often=OFTEN)
+def _slopes(symmetries: Chosen, system: System, q: Array) -> dict[str, Array]:
+    return {name: jax.jacfwd(generator)(q) for name, generator in generators(system, symmetries).items()}
 
 
 @jax.jit
@@ -189,9 +197,9 @@ def _orbit(symmetries: Chosen, system: System, x: Array) -> Array:
 
 def rates(system: System, x: ArrayLike) -> np.ndarray:
     """The field of (H) at x, compiled."""
-    return np.asarray(_field(system, jnp.asarray(x)))
+    return np.asarray(_field(system, np.asarray(x)))
 
 
 def orbits(symmetries: Chosen, system: System, x: ArrayLike) -> np.ndarray:
     """The lifted generators at x, compiled."""
-    return np.asarray(_orbit(symmetries, system, jnp.asarray(x)))
+    return np.asarray(_orbit(symmetries, system, np.asarray(x)))
