@@ -12,13 +12,12 @@ from math import inf, prod
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.caches import garbage_kept
 from discrete_hamel.compiler.graph.operations import BINARY, UNARY
-from discrete_hamel.compiler.reading.data_movement import BY_NUMPY
+from discrete_hamel.compiler.reading.data_movement import BY_NUMPY, FEW
 from discrete_hamel.compiler.reading.gather_scatter import gather, scatter_places
 
 if TYPE_CHECKING:  # it brings Pallas along, which takes long to load
@@ -214,7 +213,7 @@ def evaluate(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]
     elif rule := TABLE.get(name):
         result = rule(equation.params, *arrays)
     else:
-        result = equation.primitive.bind(*map(jnp.asarray, arrays), **equation.params)
+        result = equation.primitive.bind(*map(jax.device_put, arrays), **equation.params)
     if not several and type(result) is np.ndarray and result.dtype == equation.outvars[0].aval.dtype:
         return [result]
     outputs = zip(result if several else [result], equation.outvars, strict=True)
@@ -230,6 +229,23 @@ class _Plan:
         environment = {v: self._new(None) for v in (*jaxpr.constvars, *jaxpr.invars)}
         self.kinds = [v.aval.dtype for v in environment]  # type: ignore[attr-defined]  # of an array
         self.outputs = self._add(jaxpr, environment)
+        self._shorten()
+
+    def _shorten(self) -> None:
+        """Without the steps that nothing asks for, and those that are done here, as they are of numbers only."""
+        asked, steps = {*self.outputs}, []
+        for one in reversed(self.steps):
+            _, about, operands, made, kind = one
+            if not asked.isdisjoint(made) or (kind is None and about.effects):
+                steps.append(one)
+                asked.update(operands)
+        self.steps = []
+        for step, about, operands, made, kind in reversed(steps):
+            values = [self.known[k] for k in operands]
+            if kind is None or made[0] in self.outputs or any(v is None or np.size(v) > FEW for v in values):
+                self.steps.append((step, about, operands, made, kind))
+            else:
+                self.known[made[0]] = _of_kind(TABLE[step](about, *values), kind)
 
     def _new(self, value: object) -> int:
         self.known.append(value)
