@@ -5,8 +5,6 @@ there and next to it, so the Jacobian is block tridiagonal. It is found by 3 siz
 apart do not meet, so they share a probe) and eliminated block after block: no dense matrix is ever formed.
 """
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
@@ -86,16 +84,13 @@ def root(residual: Equations, guess: Array, sizes: Array | None = None) -> tuple
     ([1.414213562373, 1.732050807569], True)
     """
 
-    return implicit(
-        residual, guess, partial(_newton, sizes=sizes), lambda linear, value: solve(*diagonals(linear, value), value)
-    )
+    return implicit(residual, guess, _newton, lambda linear, value: solve(*diagonals(linear, value), value), sizes)
 
 
-def _newton(residual: Equations, guess: Array, sizes: Array | None) -> tuple[Array, Report]:
+def _newton(residual: Equations, guess: Array, beside: Array | None) -> tuple[Array, Report]:
     number = jnp.finfo(guess.dtype)
-    if sizes is None:
-        largest = jnp.max(jnp.abs(guess), axis=0)
-        sizes = largest + SMALL * jnp.max(largest)
+    largest = jnp.max(jnp.abs(guess), axis=0)
+    sizes = largest + SMALL * jnp.max(largest) if beside is None else beside
 
     def correct(z: Array) -> Array:
         value, linear = jax.linearize(residual, z)

@@ -1,12 +1,13 @@
 """One small nonlinear solve: Newton with an autodiff Jacobian -> root, Report."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from discrete_hamel._support.arrays import Scalar
+from discrete_hamel._support.arrays import PyTree, Scalar
 from discrete_hamel._support.pytrees import Pytree
 
 Equations = Callable[[Array], Array]
@@ -39,22 +40,33 @@ def root(
     >>> round(float(z[0]), 12), bool(report.converged)
     (1.414213562373, True)
     """
-    return implicit(residual, guess, lambda residual, guess: newton(residual, guess, negligible, beside), _dense)
+    return implicit(residual, guess, partial(newton, negligible=negligible), _dense, beside)
 
 
-def implicit(residual: Equations, guess: Array, search: Callable, solve: Callable) -> tuple[Array, Report]:
-    """What `search(residual, guess)` finds, a root and its Report, with derivatives by the implicit function theorem.
+def implicit(
+    residual: Equations, guess: Array, search: Callable, solve: Callable, beside: PyTree = None
+) -> tuple[Array, Report]:
+    """What `search(residual, guess, beside=...)` finds, a root and its Report, with derivatives by the implicit
+    function theorem: in both modes by whatever `residual` closes over; the iterations never are differentiated.
 
-    It is differentiable in both modes with respect to whatever `residual` closes over; the iterations never are
-    differentiated. `solve(linear, value)` is the x with linear(x) = value.
+    `solve(linear, value)` is the x with linear(x) = value.
     """
+    residual, given = jax.closure_convert(residual, guess)
+    residual = jax.jit(residual)  # so it is traced once, and once by each way to differentiate it
 
-    def search_once(residual: Equations, guess: Array) -> tuple[Array, Array]:
-        z, report = search(residual, guess)
+    @jax.custom_jvp
+    def find(guess: Array, beside: PyTree, *given: Array) -> tuple[Array, Array]:
+        z, report = search(lambda z: residual(z, *given), guess, beside=beside)
         return z, jnp.stack([report.converged, report.iterations, report.residual]).astype(guess.dtype)
 
-    # custom_root differentiates what it returns beside the root, so that goes through it as floats.
-    z, (converged, iterations, size) = lax.custom_root(residual, guess, search_once, solve, has_aux=True)
+    @find.defjvp
+    def _(primals: tuple, tangents: tuple) -> tuple:
+        (z, report), (_, _, *given), (_, _, *changes) = find(*primals), primals, tangents
+        _, missed = jax.jvp(lambda *given: residual(z, *given), given, changes)
+        change = solve(lambda by: jax.jvp(lambda z: residual(z, *given), (z,), (by,))[1], -missed)
+        return (z, report), (change, jnp.zeros_like(report))
+
+    z, (converged, iterations, size) = find(guess, beside, *given)  # floats, as its values have derivatives
     return z, Report(converged > 0, iterations.astype(int), size)
 
 
