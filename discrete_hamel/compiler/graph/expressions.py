@@ -58,6 +58,10 @@ class Graph:
             self.samples.append(float(sample))
         return index
 
+    def copy_node(self, operation: str, operands: Iterable[int], sample: float) -> int:
+        """A node as it stands in another graph, of which nothing is to be folded any more."""
+        return self._make((operation, *operands), sample)
+
     def const(self, value: float) -> int:
         return self._make(("const", float(value)), value)
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from discrete_hamel.compiler.native.circular import METADATA, circular
+from discrete_hamel.compiler.native.equal_links import circular_of_rows
 from discrete_hamel.compiler.native.hyperbolic import hyperbolic
 from discrete_hamel.compiler.native.instructions import Code, Kind
 from discrete_hamel.compiler.native.object_code import INLINED, architecture
@@ -30,7 +31,8 @@ def module(code: Code, memory: Memory, sections: Sequence[Evaluated], pointers: 
     """The text of a module with the function @run, and how many operations it has."""
     operations = sum(s.operations for s in sections)
     own = circular(code.kind, operations <= FEW) + hyperbolic(code.kind)
-    functions = [own, *(s.text(operations <= INLINED) for s in sections)]
+    texts = [s.text(operations <= INLINED) for s in sections]
+    functions = [own, circular_of_rows("".join(texts), code.kind.fused), *texts]
     run = run_function([*code.lines, "  ret void"], pointers, memory, code.kind)
     return code.kind.declarations() + "".join(functions) + run + METADATA, operations
 

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from functools import reduce
 
+from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.native.circular import METADATA, circular
+from discrete_hamel.compiler.native.copied_rows import copy_numbers_at
+from discrete_hamel.compiler.native.equal_links import circular_of_rows
 from discrete_hamel.compiler.native.gauss_stages import StageSolve
 from discrete_hamel.compiler.native.hyperbolic import hyperbolic
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
@@ -44,7 +47,8 @@ class Run:
     def text(self) -> str:
         """The module."""
         sections = [solve.text(self.inlined) for solve in (self.step, self.node)]
-        functions = [circular(self.kind, self.operations <= FEW), hyperbolic(self.kind), *sections, self._run()]
+        own = [circular(self.kind, self.operations <= FEW), hyperbolic(self.kind)]
+        functions = [*own, circular_of_rows("".join(sections), self.kind.fused), *sections, self._run()]
         return self.kind.declarations() + "".join(functions) + METADATA
 
     def _run(self) -> str:
@@ -135,29 +139,25 @@ class Run:
     def _save(self, code: Code) -> None:
         """What is kept of an interval, if a velocity belongs to its last momentum."""
         stepper, memory, graph, node = self.stepper, self.memory, self.stepper.graph, self.stepper.node_velocity
-        state = [load(code, memory, graph, i) for i in stepper.state]
-        q, p, free = ([state[k] for k in place] for place in stepper.node_places())
-        for values, places in ((q, node.q), (p, node.p), (free, node.free)):
-            for value, place in zip(values, places, strict=True):
-                code.store(value, "%memory", memory.place(node.graph, place))
+        q, p, free = ([memory.place(graph, stepper.state[k]) for k in place] for place in stepper.node_places())
+        for here, nodes in ((q, node.q), (p, node.p), (free, node.free)):
+            copy_numbers_at(code, here, [memory.place(node.graph, i) for i in nodes])
         self.node.call(code, "%count")
         good = code(f"fcmp une double {load(code, memory, node.graph, self.node.good)}, {number(0.0)}")
         code.do(f"br i1 {good}, label %written, label %lost")
         code.lines.append("written:")
         k = code("load i64, ptr %whole")
-        state = [load(code, memory, graph, i) for i in stepper.state]
-        q, p, _ = ([state[k] for k in place] for place in stepper.node_places())
-        composed, n = stepper.composed, stepper.n
-        mid = [
-            code.load("%memory", self.mean + i) if composed else load(code, memory, graph, self.mid[i])
-            for i in range(n)
-        ]
-        norm = code.load("%memory", self.largest) if composed else load(code, memory, graph, self.norm)
-        xi = [load(code, memory, node.graph, i) for i in self.node.outputs]
-        for name, values in (("q", q), ("p", p), ("xi", xi), ("mid", mid), ("residual", [norm])):
-            _row(code, name, k, values)
-        for i, value in enumerate(state):
-            code.store(value, "%final", i)
+        composed, n, state = stepper.composed, stepper.n, [memory.place(graph, i) for i in stepper.state]
+        norm = load(code, memory, graph, self.norm) if not composed else code.load("%memory", self.largest)
+        code.store(norm, "%residual", k)
+        for name, here in (("q", q), ("p", p)):
+            copy_numbers_at(code, here, range(len(here)), target=_row(code, name, k, len(here)))
+        _copy_nodes(code, memory, node.graph, self.node.outputs, _row(code, "xi", k, n))
+        if composed:
+            copy_numbers_at(code, range(self.mean, self.mean + n), range(n), target=_row(code, "mid", k, n))
+        else:
+            _copy_nodes(code, memory, graph, self.mid, _row(code, "mid", k, n))
+        copy_numbers_at(code, state, range(len(state)), target="%final")
         code.do(f"store i64 {code('load i64, ptr %most')}, ptr {code.at('%iterations', k)}")
         code.do(f"store i64 {code(f'add i64 {k}, 1')}, ptr %whole")
         code.do("store i64 0, ptr %inside")
@@ -175,8 +175,14 @@ def _newton(stepper: Stepper, memory: Memory, kind: Kind) -> Solve:
     )  # fmt: skip
 
 
-def _row(code: Code, name: str, k: str, values: Sequence[str]) -> None:
-    """A row of an array of so many columns."""
-    start = code.at(f"%{name}", code(f"mul i64 {k}, {len(values)}"))
-    for i, value in enumerate(values):
-        code.store(value, start, i)
+def _row(code: Code, name: str, k: str, count: int) -> str:
+    """Where the row of an array of so many columns begins."""
+    return code.at(f"%{name}", code(f"mul i64 {k}, {count}"))
+
+
+def _copy_nodes(code: Code, memory: Memory, graph: Graph, nodes: Sequence[int], row: str) -> None:
+    """The values of nodes, of which some may be numbers."""
+    there = [k for k, node in enumerate(nodes) if graph.value(node) is None]
+    copy_numbers_at(code, [memory.place(graph, nodes[k]) for k in there], there, target=row)
+    for k in {*range(len(nodes))} - {*there}:
+        code.store(load(code, memory, graph, nodes[k]), row, k)

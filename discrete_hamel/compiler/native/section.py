@@ -5,16 +5,21 @@ functions of a bounded number of instructions: LLVM's time is more than linear i
 cut passes its values on through memory.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
 from typing import NamedTuple
 
+from discrete_hamel.compiler.graph.equal_links import EqualLinks, Group
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.matrix_products import RowSums, find_products
+from discrete_hamel.compiler.native.equal_links import RowPlaces, loop_over_links
 from discrete_hamel.compiler.native.instructions import Code, Emitted, Kind
 from discrete_hamel.compiler.native.matrix_products import LANES, Layout, layout, packing, product
 
 LONGEST = 300  # operations of one function
+MANY = 2000  # operations, from which on it pays to look for what is the same for each link
+
+SHARE = 0.2  # of operations that are the same for each link, below which others are not moved out of their order for it
 
 
 class Memory:
@@ -74,8 +79,9 @@ class Section:
         memory: Memory,
         kind: Kind,
         steady: Collection[int] = (),
+        many: bool = False,
     ) -> None:
-        """`steady` are nodes given once a run, of which matrices may be."""
+        """`steady` are nodes given once a run, of which matrices may be; `many`, that this is part of much."""
         self.name, self.graph, self.memory, self.kind = name, graph, memory, kind
         self.laid_out = dict[Layout, int]()
         given = set(given)
@@ -84,7 +90,10 @@ class Section:
         order = self._order(self.outputs)
         self.operations = len(order)
         self.products = self._find_products(order, steady) if len(order) > LONGEST else {}
-        self.parts = self.among = self._cut(order)
+        self.groups = dict[int, Group]()  # by the part in whose place it is
+        self.row_place: Callable[[int], int | None] = lambda node: None
+        alike = kind.lanes == 1 and not self.products and (many or len(order) > MANY)
+        self.parts = self.among = (self._by_links(order) if alike else []) or self._cut(order)
         self._allot()
 
     def _find_products(self, order: list[int], steady: Collection[int]) -> dict[int, "Multiplied"]:
@@ -114,6 +123,22 @@ class Section:
                 parts[-1].append(i)
         return parts
 
+    def _by_links(self, order: list[int]) -> list[list[int]]:
+        """Parts, groups of what is the same for each link being some that are empty; none where there is little."""
+        memory, graph = self.memory, self.graph
+        found = EqualLinks(graph, order, lambda i: memory.places.get((id(graph), i)))
+        if sum(len(batch.nodes) for batch in found.batches) < SHARE * len(order):
+            return []
+        self.row_place, self.between = RowPlaces(found, memory.new), {}
+        parts: list[list[int]] = []
+        for part in found.schedule():
+            if isinstance(part, Group):
+                self.groups[len(parts)] = part
+                parts.append([])
+            else:
+                parts += [part[k : k + LONGEST] for k in range(0, len(part), LONGEST)]
+        return parts
+
     def _order(self, outputs: Iterable[int]) -> list[int]:
         """What is evaluated for them."""
         nodes = self.graph.dependencies(outputs, given=self.given)
@@ -123,6 +148,7 @@ class Section:
         """What gives some of the outputs, and what else is made of the same, to the bits that they have here; for what
         has no products by matrices."""
         assert not self.products
+        assert not self.groups
         fewer = copy(self)
         order = self._order(outputs)
         fewer.name, needed = name, set(order)
@@ -139,15 +165,22 @@ class Section:
 
     def _allot(self) -> None:
         """Places for what other functions need: the outputs, and what one part passes on to others."""
-        home = {i: k for k, part in enumerate(self.parts) for i in part}
+        members = [*self.parts]
+        for k, group in self.groups.items():
+            members[k] = [i for batch in group.batches for i in batch.nodes]
+        home = {i: k for k, part in enumerate(members) for i in part}
         shared = set(self.outputs)
-        for k, part in enumerate(self.parts):
+        for k, part in enumerate(members):
             shared |= {a for i in part for a in self.graph.operands(i) if home.get(a, k) != k}
         for multiplied in self.products.values():
             shared |= {*multiplied.product.vector}
         self.shared = [[i for i in part if i in shared] for part in self.parts]
+        for k, group in self.groups.items():
+            self.shared[k] = [i for b in group.batches if not shared.isdisjoint(b.nodes) for i in b.nodes]
         for part in self.shared:
             for i in part:
+                if not self.memory.has(self.graph, i) and (place := self.row_place(i)) is not None:
+                    self.memory.put(self.graph, i, place)
                 self.memory.place(self.graph, i)
 
     def text(self, inline: bool) -> str:
@@ -168,15 +201,22 @@ class Section:
             packed = self.memory.matrices[it.layout]
             return product(f"{self.name}_{k}", it.layout, packed, it.vector, it.rows, self.kind.fused)
         code, part, graph = Code(self.kind), self.parts[k], self.graph
+        if k in self.groups:
+            group, kept = self.groups[k], set(self.shared[k])
+            first = [b.nodes[0] for b in group.batches if b.nodes[0] in kept]
+            return loop_over_links(f"{self.name}_{k}", graph, group, first, self._place, self.kind.fused)
         Emitted(code, graph, part, self.shared[k], self._load, self._store, self.among[k])
         how = "alwaysinline" if inline else "noinline"
         head = f"define internal void @{self.name}_{k}(ptr noalias %memory) {how} nounwind {{\n"
         return head + "\n".join(code.lines) + "\n  ret void\n}\n"
 
     def _load(self, code: Code, node: int) -> str:
+        return code.load("%memory", self._place(node))
+
+    def _place(self, node: int) -> int:
         if not self.memory.has(self.graph, node):
             raise KeyError(f"node {node} of {self.name} has no value")
-        return code.load("%memory", self.memory.place(self.graph, node))
+        return self.memory.place(self.graph, node)
 
     def _store(self, code: Code, node: int, value: str) -> None:
         code.store(value, "%memory", self.memory.place(self.graph, node))

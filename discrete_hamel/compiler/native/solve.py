@@ -7,10 +7,11 @@ import numpy as np
 
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import dependent, frontier
+from discrete_hamel.compiler.native.copied_rows import ROW, copy_numbers_at
 from discrete_hamel.compiler.native.instructions import Code, Kind, number
 from discrete_hamel.compiler.native.kept import KeptJacobian, SparseFactors
 from discrete_hamel.compiler.native.kept_columns import DenseJacobian
-from discrete_hamel.compiler.native.section import Memory, Section, load
+from discrete_hamel.compiler.native.section import MANY, Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying.fewer_unknowns import hides_slopes
 from discrete_hamel.compiler.step.near_angles import Angle, turn
@@ -46,7 +47,7 @@ class Solve:
         self.guess = [guess[i] for i in root.places]
         self.moved = [graph.add(z, c) for z, c in zip(root.unknowns, root.correction, strict=True)]
         rule: list[int] = [] if root.linear else self._rule(guess)
-        watched = [node for angle in angles for node in angle.seen]
+        watched = [angle.seen[k] for k in range(3) for angle in angles]  # of links side by side
         self.kept = {node: graph.input_like((name, "seen", node), node) for node in watched}
         self.kept |= {} if root.linear else {self.done: self.ended}
         self.kept_jacobian = root.again.kept if root.again else {}
@@ -81,9 +82,10 @@ class Solve:
         have = {*levels[0], *levels[1], *fresh, *fixed}
 
         steady = set(levels[0]) if kind.lanes == 1 else set()
+        many = root.operations > MANY
 
         def section(part: str, outputs: list[int]) -> Section:
-            return Section(f"{name}_{part}", graph, outputs, have, memory, kind, steady)
+            return Section(f"{name}_{part}", graph, outputs, have, memory, kind, steady, many)
 
         for place in (*levels[0], *levels[1], *fresh):
             memory.place(graph, place)
@@ -98,7 +100,7 @@ class Solve:
         self.correct_last = section("last", [*self.last, *watched] if self.last else [])
         done = {i for i in iterated if graph.value(i) is None}
         self.measure, self.judge = (
-            Section(f"{name}_{part}", graph, outputs, have | done, memory, kind, steady)
+            Section(f"{name}_{part}", graph, outputs, have | done, memory, kind, steady, many)
             for part, outputs in (("measure", judged[: -len(rule) or None]), ("judge", rule))
         )
         proof = [self.new, self.enough, self.more] if self.last and kind.lanes > 1 else []
@@ -269,9 +271,28 @@ def copy_values(
     code: Code, memory: Memory, graph: Graph, sources: Sequence[int], places: Sequence[int], where: str | None = None
 ) -> None:
     """The values of nodes at the places of others, all read before any is written; of lanes only `where` is true."""
+    if where is None and code.kind.lanes == 1 and len(sources) >= ROW:
+        sources, places = _copy_rows(code, memory, graph, sources, places)
     values = [load(code, memory, graph, node) for node in sources]
     if where is not None:
         olds = [load(code, memory, graph, node) for node in places]
         values = [code.select(where, new, old) for new, old in zip(values, olds, strict=True)]
     for value, node in zip(values, places, strict=True):
         code.store(value, "%memory", memory.place(graph, node))
+
+
+def _copy_rows(
+    code: Code, memory: Memory, graph: Graph, sources: Sequence[int], places: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Copy what is in memory, where none of it is overwritten; what is left to copy, from where and where to."""
+    pairs = [
+        (memory.place(graph, to), memory.place(graph, a))
+        for a, to in zip(sources, places, strict=True)
+        if graph.value(a) is None
+    ]
+    targets, here = ([pair[k] for pair in sorted(pairs)] for k in (0, 1))
+    if not set(here).isdisjoint(targets):
+        return [*sources], [*places]
+    copy_numbers_at(code, here, targets)
+    numbers = [(a, to) for a, to in zip(sources, places, strict=True) if graph.value(a) is not None]
+    return [a for a, _ in numbers], [to for _, to in numbers]
