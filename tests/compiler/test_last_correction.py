@@ -8,7 +8,7 @@ from test_native_runs import started
 import discrete_hamel as dh
 from discrete_hamel.compiler.graph.lowering import work
 from discrete_hamel.compiler.graph.pytree_leaves import scalars
-from discrete_hamel.compiler.step.root import near
+from discrete_hamel.compiler.step.root import near, not_enough
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.compiler.step.verification import values_of
 from discrete_hamel.mechanics.newton import NEGLIGIBLE, finished, vanishing
@@ -71,6 +71,31 @@ def test_it_ends_what_would_end_after_it():
     assert not all(enough)
     assert not near(np.nan, 4.0, NEGLIGIBLE)
     assert not near(1e40, 4.0, 0.0)
+
+
+def test_what_it_leaves_is_seen_in_what_it_was():
+    """By a share s of itself each, where corrections by one Jacobian shrink: 2 made^2 / size is what s says."""
+    for size in 10.0 ** np.arange(2, 12):
+        for share in 10.0 ** np.arange(-14.0, 0):
+            made = size * share / 2
+            left = share * made
+            if abs(left - NEGLIGIBLE) > 1e-6 * left:
+                assert not_enough(size**2, made**2, NEGLIGIBLE) == (made > 1 and left > NEGLIGIBLE)
+
+
+def test_where_the_rate_of_another_direction_misled_there_is_one_more():
+    """Of a free body that turns nearly about an axis the first correction has nearly none, what follows it has."""
+    body = dh.systems.RigidBody()
+    xi = np.array([1.08098092, 0.78906226, 0.21442825])
+    run = dh.ensemble(body, np.eye(3).ravel(), np.tile(xi, (32, 1)), h=0.3, steps=1000, save_every=1, progress=False)
+    p = run.p.values[0].astype(np.longdouble)
+    inertia, h = np.array([1, 2, 3]), np.longdouble(0.3)
+    omega = p[:-1] / inertia
+    for _ in range(60):  # a contraction by h |omega| / 2
+        torque = np.cross(inertia * omega, omega)
+        omega = (p[:-1] + h / 2 * torque) / inertia
+    off = np.array(p[1:] - (p[:-1] + h * torque), float) / np.spacing(float(np.linalg.norm(p[0])))
+    assert np.abs(off).max() < 1
 
 
 @pytest.mark.parametrize("cls", SYSTEMS)

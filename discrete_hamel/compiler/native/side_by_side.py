@@ -40,9 +40,7 @@ def solve_lanes(solve: Solve, code: Code, active: str, count: int, verdict: int)
     if solve.last:
         once = code.compare("une", load(code, memory, graph, solve.once), zero)
         code.do(f"br i1 {some(code, once)}, label %{solve.name}_once, label %{solve.name}_finish")
-        code.lines.append(f"{solve.name}_once:")
-        _correct_last(solve, code, once, count)
-        code.do(f"br label %{solve.name}_finish")
+        _correct_last(solve, code, once, count, "once", "finish")
         code.lines.append(f"{solve.name}_finish:")
     solve.finish(code)
     code.store(load(code, memory, graph, solve.good), "%memory", verdict)
@@ -74,9 +72,7 @@ def _go_straight_on(solve: Solve, code: Code, alive: str, count: int, verdict: i
     code.store(code.select(alive, kind.number(2.0), zero), "%memory", count)
     more = code(f"and {bits} {alive}, {code.compare('une', load(code, memory, graph, solve.more), zero)}")
     code.do(f"br i1 {some(code, more)}, label %{name}_last, label %{name}_settled")
-    code.lines.append(f"{name}_last:")
-    _correct_last(solve, code, more, count)
-    code.do(f"br label %{name}_settled")
+    _correct_last(solve, code, more, count, "last", "settled")
     code.lines.append(f"{name}_settled:")
     code.store(kind.number(1.0), "%memory", memory.place(graph, solve.ended))
     solve.finish(code, settled=True)
@@ -108,12 +104,21 @@ def _wait_for_all(solve: Solve, code: Code, active: str, count: int) -> None:
     code.lines.append(f"{name}_found:")
 
 
-def _correct_last(solve: Solve, code: Code, where: str, count: int) -> None:
-    """One more correction by the Jacobian of the last."""
-    solve.correct_last.call(code)
+def _correct_last(solve: Solve, code: Code, where: str, count: int, begin: str, end: str) -> None:
+    """One more correction by the Jacobian of the last, or two; from the label `begin` to `end`."""
+    kind, name = code.kind, solve.name
     places = [*solve.root.unknowns, *(solve.kept[w] for w in solve.watched)]
-    copy_values(code, solve.memory, solve.graph, [*solve.last, *solve.watched], places, where)
-    _count(code, where, count)
+    for part, after in ((begin, f"{begin}_twice"), (f"{begin}_twice", end)):
+        code.lines.append(f"{name}_{part}:")
+        solve.correct_last.call(code)
+        copy_values(code, solve.memory, solve.graph, [*solve.last, *solve.watched], places, where)
+        _count(code, where, count)
+        if after == end:
+            code.do(f"br label %{name}_{end}")
+            return
+        further = code.compare("une", load(code, solve.memory, solve.graph, solve.further), kind.number(0.0))
+        where = code(f"and {kind.of('i1')} {where}, {further}")
+        code.do(f"br i1 {some(code, where)}, label %{name}_{after}, label %{name}_{end}")
 
 
 def _count(code: Code, where: str, count: int) -> None:

@@ -15,7 +15,7 @@ from discrete_hamel.compiler.native.section import MANY, Memory, Section, load
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.simplifying.fewer_unknowns import hides_slopes
 from discrete_hamel.compiler.step.near_angles import Angle, turn
-from discrete_hamel.compiler.step.root import SHRUNK, Root, forecast, hardly_shrunk, may_stop, near
+from discrete_hamel.compiler.step.root import SHRUNK, SURE, Root, forecast, hardly_shrunk, may_stop, near, not_enough
 from discrete_hamel.compiler.step.rounding import allowed
 from discrete_hamel.mechanics.newton import MAX_ITERATIONS, finished, sane, squared_size, units, vanishing
 
@@ -53,6 +53,7 @@ class Solve:
         self.kept_jacobian = root.again.kept if root.again else {}
         self.kept |= {**self.kept_jacobian, self.more: self.once} if root.again else {}
         again = root.again.correction if root.again else []
+        self.further = self._further(again) if again else graph.const(0.0)
         self.last = [graph.add(z, c) for z, c in zip(root.unknowns, again, strict=False)]  # after one correction more
         self.watched = watched
         count = len(outputs)
@@ -97,7 +98,7 @@ class Solve:
         self.held = held(name, root, self.measured[:-1], watched, have, memory, kind, steady) if given else None
         have |= {i for i in (watched if given else []) if graph.value(i) is None}
         self.correct = section("correct", iterated)
-        self.correct_last = section("last", [*self.last, *watched] if self.last else [])
+        self.correct_last = section("last", [*self.last, *watched, self.further] if self.last else [])
         done = {i for i in iterated if graph.value(i) is None}
         self.measure, self.judge = (
             Section(f"{name}_{part}", graph, outputs, have | done, memory, kind, steady, many)
@@ -156,7 +157,7 @@ class Solve:
         self.done = self._node(lambda a, b: finished(a, b, root.negligible), self.before, self.new).item()
         if root.again is not None:
             self.enough = enough = self._node(lambda a, b: near(a, b, root.negligible), self.before, self.new).item()
-            over = self._node(lambda a, b: vanishing(a, b, root.negligible), self.before, self.new).item()
+            over = self._node(lambda a, b: vanishing(a, b, SURE * root.negligible), self.before, self.new).item()
             self.once = graph.input((self.name, "once"), 0.0)
             self.more = graph.mul(enough, graph.sub(graph.const(1.0), over))
             self.done = graph.binary("max", self.done, enough)
@@ -170,6 +171,11 @@ class Solve:
         self.done = graph.select(self.newton, self.done, kept)
         self.slow = self._node(hardly_shrunk, self.before, self.new).item()
         return [self.new, self.done, self.slow, *self.ahead]
+
+    def _further(self, again: list[int]) -> int:
+        """Whether a correction by the Jacobian of the one before, which is that of `before`, was not enough."""
+        made = self._node(lambda c, w: squared_size(list(c), list(w)), again, self.measured[:-1]).item()
+        return self._node(lambda a, b: not_enough(a, b, self.root.negligible), self.before, made).item()
 
     def _sizes(self) -> list[int]:
         return [self.before, self.new, self.rate, self.left, self.newton]
@@ -234,12 +240,15 @@ class Solve:
         if self.last:
             once = code(f"fcmp une double {load(code, memory, graph, self.once)}, {number(0.0)}")
             code.do(f"br i1 {once}, label %{self.name}_once, label %{self.name}_finish")
-            code.lines.append(f"{self.name}_once:")
-            self.correct_last.call(code)
-            copy_values(code, memory, graph, [*self.last, *self.watched], [*z, *(self.kept[w] for w in self.watched)])
-            made = code(f"load i64, ptr {count}")
-            code.do(f"store i64 {code(f'add i64 {made}, 1')}, ptr {count}")
-            code.do(f"br label %{self.name}_finish")
+            for part, after in (("once", "twice"), ("twice", "finish")):
+                code.lines.append(f"{self.name}_{part}:")
+                self.correct_last.call(code)
+                places = [*z, *(self.kept[w] for w in self.watched)]
+                copy_values(code, memory, graph, [*self.last, *self.watched], places)
+                made = code(f"load i64, ptr {count}")
+                code.do(f"store i64 {code(f'add i64 {made}, 1')}, ptr {count}")
+                further = code(f"fcmp une double {load(code, memory, graph, self.further)}, {number(0.0)}")
+                code.do(f"br i1 {further}, label %{self.name}_{after}, label %{self.name}_finish")
             code.lines.append(f"{self.name}_finish:")
         self.finish(code)
 

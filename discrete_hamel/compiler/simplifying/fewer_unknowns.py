@@ -21,9 +21,11 @@ Formulas = list[tuple[int, int]]  # unknown and the expression it equals, which 
 
 
 def fewer_unknowns(
-    graph: Graph, residual: list[int], unknowns: list[int], places: Iterable[int]
+    graph: Graph, residual: list[int], unknowns: list[int], places: Iterable[int], cleared: bool = False
 ) -> tuple[list[int], list[int], Formulas]:
-    """The rows and unknowns that remain, and the formulas of the others; tries row i for unknown i, i in `places`."""
+    """The rows and unknowns that remain, and the formulas of the others; tries row i for unknown i, i in `places`,
+    if it is to be `cleared` without the quotients that others have put in.
+    """
     formulas, open_places = [], list(places)
     gone: list[int] = []
     known: dict[int, int] = {}
@@ -33,6 +35,7 @@ def fewer_unknowns(
     for numbers_only in (True, False):
         for i in [i for i in open_places if i not in gone]:
             (row,) = graph.substitute([residual[i]], known)
+            row = without_quotients(graph, row) if cleared else row
             slope = _slope(graph, row, unknowns[i])
             if slope is None or not _is_divisor(graph, slope, numbers_only):
                 continue
@@ -107,6 +110,30 @@ def _is_divisor(graph: Graph, slope: int, numbers_only: bool) -> bool:
     if numbers_only or value is not None:
         return value is not None and value != 0
     return positive(graph, slope)
+
+
+def without_quotients(graph: Graph, row: int) -> int:
+    """A row times what its quotients are divided by, multiplied out, if that is one that cannot come near zero."""
+    quotients = [i for i in graph.dependencies([row]) if graph.nodes[i][0] == "div"]
+    below = {graph.operands(i)[1] for i in quotients}
+    if len(below) != 1 or not positive(graph, divisor := below.pop()):
+        return row
+    share = graph.input_like(("reciprocal", divisor), graph.div(graph.const(1.0), divisor))
+    (flat,) = graph.substitute([row], {i: graph.mul(graph.operands(i)[0], share) for i in quotients})
+    if (terms := polynomial(graph, flat, TERMS)) is None:
+        return row
+    most, cleared = max(factors.count(share) for factors in terms), graph.const(0.0)
+    for factors, x in terms.items():
+        others = [divisor] * (most - factors.count(share)) + [f for f in factors if f != share]
+        cleared = graph.add(cleared, reduce(graph.mul, others, graph.const(x)))
+    terms = polynomial(graph, cleared, TERMS)
+    return row if terms is None else sum_of_products(graph, terms)
+
+
+def sum_of_products(graph: Graph, terms: Polynomial) -> int:
+    """The sum of products that a polynomial is."""
+    products = [reduce(graph.mul, factors, graph.const(x)) for factors, x in terms.items()]
+    return reduce(graph.add, products, graph.const(0.0))
 
 
 def positive(graph: Graph, index: int) -> bool:

@@ -5,9 +5,13 @@ In q1 - q0 - h Psi(q) xi = 0, mu(q, xi) - .. = 0 with q = (1 - tau) q0 + tau q1 
     q - q0 - tau h Psi(q) xi = 0,    then    q1 = q0 + h Psi(q) xi,
 
 where (1 - tau) q0 + tau (q0 + ..) has been made q0 + tau (..), once and not in each entry of a Jacobian.
+
+A product with h = 0.2 rounds to one side by up to a tenth of a unit, so that h (xi1 a - xi2 b) in the first half of a
+step and (h^2) xi1 xi2 in the second would drift. Here h xi is one number in both: what it rounds off is another xi.
 """
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import NamedTuple
 
 from discrete_hamel.compiler.graph.expressions import Graph
@@ -17,12 +21,14 @@ MOST = 12  # coordinates, beyond which an iteration is hardly shorter for it: 1 
 
 
 class Fewer(NamedTuple):
-    """The rows and unknowns that remain, the formulas of the others, and the nodes that are unknowns by themselves."""
+    """The rows and unknowns that remain, the formulas of the others, the nodes that are unknowns by themselves, and the
+    products h xi that are to stay what they are."""
 
     rows: list[int]
     unknowns: list[int]
     formulas: Formulas
     points: dict[int, int]
+    products: set[int]
 
 
 class _Point(NamedTuple):
@@ -35,21 +41,59 @@ class _Point(NamedTuple):
     row: int
 
 
-def eliminate_points(graph: Graph, residual: list[int], unknowns: list[int], places: Iterable[int]) -> Fewer:
+def eliminate_points(
+    graph: Graph, residual: list[int], unknowns: list[int], places: Iterable[int], parameters: Iterable[int]
+) -> Fewer:
     """As `fewer_unknowns`, of these points where they can be eliminated."""
     places = list(places)
-    points = _points(graph, residual, unknowns, places) if len(places) <= MOST else {}
+    given, standing = _with_products(graph, residual, unknowns, places, {*parameters})
+    points = _points(graph, given, unknowns, places)
     while points:
         seen = {p.node: p.itself for p in points.values()}
-        others = graph.substitute(residual, seen)
+        others = graph.substitute(given, seen)
         rows = [points[i].row if i in points else row for i, row in enumerate(others)]
         inside = [points[i].itself if i in points else unknown for i, unknown in enumerate(unknowns)]
-        rows, left, formulas = fewer_unknowns(graph, rows, inside, places)
+        rows, left, formulas = fewer_unknowns(graph, rows, inside, places, cleared=True)
         stay = {i for i, p in points.items() if p.itself in left}
         if not stay:
-            return Fewer(rows, left, [*((p.unknown, p.formula) for p in points.values()), *formulas], seen)
-        points = _points(graph, residual, unknowns, sorted({*points} - stay))
-    return Fewer(*fewer_unknowns(graph, residual, unknowns, places), {})
+            formulas = [*((p.unknown, p.formula) for p in points.values()), *formulas]
+            back = graph.substitute([*rows, *(f for _, f in formulas)], standing)
+            named = zip((u for u, _ in formulas), back[len(rows) :], strict=True)
+            return Fewer(back[: len(rows)], left, list(named), seen, {*standing.values()})
+        points = _points(graph, given, unknowns, sorted({*points} - stay))
+    return Fewer(*fewer_unknowns(graph, residual, unknowns, places), {}, set())
+
+
+def _with_products(
+    graph: Graph, residual: list[int], unknowns: list[int], places: list[int], parameters: set[int]
+) -> tuple[list[int], dict[int, int]]:
+    """The rows at these places as sums of (h xi) b, and what stands for each product h xi.
+
+    They are multiplied out but for the sums of which unknowns are a part, and sums of what they were come last.
+    """
+    if len(places) > MOST:
+        return residual, {}
+    rows, standing, here = list(residual), dict[int, int](), {unknowns[i] for i in places}
+    sums = {y: graph.input_like(("sum", y), y) for y, _ in _sums(graph, residual, here, {*unknowns}).values()}
+    for i in places:
+        (row,) = graph.substitute([residual[i]], sums)
+        terms = polynomial(graph, row, TERMS)
+        if terms is None:
+            continue
+        fast: list[tuple[float, int]] = []
+        slow: list[tuple[float, int]] = []
+        for factors, x in terms.items():
+            scale = [f for f in factors if f in parameters]
+            rate = [f for f in factors if f in unknowns and f not in here]
+            first = reduce(graph.mul, [*scale, *rate], graph.const(abs(x)))
+            if scale and rate:
+                product = first
+                first = graph.input_like(("product", product), product)
+                standing[first] = product
+            rest = [f for f in factors if f not in scale and f not in rate]
+            (fast if scale and rate else slow).append((x, reduce(graph.mul, rest, first)))
+        (rows[i],) = graph.substitute([_sum(graph, [*fast, *slow])], {v: y for y, v in sums.items()})
+    return rows, standing
 
 
 def _points(graph: Graph, residual: list[int], unknowns: list[int], places: list[int]) -> dict[int, _Point]:
@@ -111,7 +155,7 @@ def _alone(graph: Graph, row: int, unknown: int) -> int | None:
     return graph.neg(rest) if signs[0] > 0 else rest
 
 
-def _terms(graph: Graph, index: int, sign: int = 1) -> list[tuple[int, int]]:
+def _terms(graph: Graph, index: int, sign: float = 1.0) -> list[tuple[float, int]]:
     """What a node is a sum of, with signs."""
     name, operands = graph.nodes[index][0], graph.operands(index)
     if name not in ("add", "sub", "neg"):
@@ -133,7 +177,7 @@ def _along(graph: Graph, start: int, share: int, formula: int) -> int:
     return graph.add(start, graph.mul(share, formula))
 
 
-def _sum(graph: Graph, terms: list[tuple[int, int]]) -> int:
+def _sum(graph: Graph, terms: list[tuple[float, int]]) -> int:
     total = graph.const(0.0)
     for sign, term in terms:
         total = (graph.add if sign > 0 else graph.sub)(total, term)

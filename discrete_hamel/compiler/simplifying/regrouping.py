@@ -4,6 +4,7 @@
 slowly changing factors goes in front of the sum. Only roundings change.
 """
 
+from collections.abc import Container
 from functools import reduce
 from typing import NamedTuple
 
@@ -17,8 +18,11 @@ class Product(NamedTuple):
     parts: tuple[int | None, ...]
 
 
-def regroup_products(graph: Graph, outputs: list[int], levels: list[list[int]]) -> list[int]:
-    """The outputs with regrouped products; `levels` has the variables that change ever more often."""
+def regroup_products(
+    graph: Graph, outputs: list[int], levels: list[list[int]], whole: Container[int] = ()
+) -> list[int]:
+    """The outputs with regrouped products; `levels` has the variables that change ever more often, `whole` products
+    that stay as they are."""
     level = {index: k for k, variables in enumerate(levels) for index in variables}
     products: dict[int, Product] = {}
     for index in graph.dependencies(outputs):
@@ -27,6 +31,9 @@ def regroup_products(graph: Graph, outputs: list[int], levels: list[list[int]]) 
             level[index] = max(level[a] for a in operands)
         else:
             level.setdefault(index, 0)
+        if index in whole:
+            products[index] = _single(graph, index, level[index], len(levels))
+            continue
         products[index] = _product(graph, index, [products[a] for a in operands], level[index], len(levels))
         level.setdefault(node(graph, products[index]), level[index])
     return [node(graph, products[o]) for o in outputs]

@@ -39,6 +39,7 @@ LONG = 75_000  # operations of a chain's sparse Jacobian and its elimination, fr
 # time; but of 100 skew hinges the table's pivots, which are those of the start, did not last for a run.
 LINE = 4.0
 SHORTER = 2 / 3  # of an iteration's operations, up to which a last correction by what is kept of it pays
+SURE = 1e-3  # of what is negligible, where the rate of corrections of other directions is all that is known
 SHOWS = 100.0  # units of round-off, down to which a correction's size is not only noise
 Scalars = list[Array]
 Values = Mapping[int, Array]
@@ -104,6 +105,7 @@ class Root:
         self.table: EliminationTable | None = None
         self.factors: dict[int, int] = {}  # of the table, by place: inputs that stand for them
         self.solved: Solved | None = None
+        self.whole = set[int]()  # products that are not regrouped
         # In 10^6 steps exact invariants drift by the roundings of points, and of corrections in other orders.
         self.unbiased = kept
         if residual:
@@ -111,7 +113,9 @@ class Root:
             if self.unbiased:
                 fewer, remaining, formulas = fewer_unknowns(graph, residual, unknowns, places)
             else:
-                fewer, remaining, formulas, points = eliminate_points(graph, residual, unknowns, places)
+                fewer, remaining, formulas, points, self.whole = eliminate_points(
+                    graph, residual, unknowns, places, known[0]
+                )
             surely = formulas and remaining and graph.operations(fewer) <= 1.1 * graph.operations(residual)
             least = (fewer, remaining) if surely else (residual, unknowns)
         long = operations_unrolled(graph, least[0], unknowns, {*known[0]}) if residual and kept else 0.0
@@ -144,8 +148,11 @@ class Root:
 
     def _keep(self, formulas: Formulas, points: dict[int, int]) -> None:
         self.points = points
-        right = regroup_products(self.graph, [f for _, f in formulas], self.levels)
+        right = self._regroup([f for _, f in formulas])
         self.formulas = list(zip([unknown for unknown, _ in formulas], right, strict=True))
+
+    def _regroup(self, outputs: list[int], right: Iterable[int] = ()) -> list[int]:
+        return regroup_products(self.graph, outputs, [*self.levels, [*right]], self.whole)
 
     def _again(self, solved: "Solved") -> Again | None:
         """None where that would not be much shorter, or is never relied on."""
@@ -176,15 +183,15 @@ class Root:
         if self.unbiased:
             return self._in_both_orders(solve(graph, rows, sides))
         right = [graph.input(("right", k), 1.0) for k in range(len(residual))]
-        solution, in_order = solve(graph, rows, right), regroup_products(graph, sides, self.levels)
-        entries = iter(regroup_products(graph, [a for row in rows for a in row.values()], self.levels))
+        solution, in_order = solve(graph, rows, right), self._regroup(sides)
+        entries = iter(self._regroup([a for row in rows for a in row.values()]))
         inside = solve(graph, [{j: next(entries) for j in row} for row in rows], right)
-        grouped = regroup_products(graph, solution, [*self.levels, right])
+        grouped = self._regroup(solution, right)
         return [_solve_by(graph, right, *each) for each in ((inside, in_order), (grouped, in_order), (solution, sides))]
 
     def _in_both_orders(self, correction: list[int]) -> list["Solved"]:
         """With its products regrouped, and as it is."""
-        return [Solved(c, [], [], []) for c in (regroup_products(self.graph, correction, self.levels), correction)]
+        return [Solved(c, [], [], []) for c in (self._regroup(correction), correction)]
 
     def _tabulate(self, rows: list[int], unknowns: list[int], chain: bool) -> bool:
         """Keep the sparse elimination as a table, where it would be long, of a chain, or the dense one longer."""
@@ -267,6 +274,15 @@ def near(size: Array, new: Array, negligible: float) -> Array:
     """
     square = new * new
     return square * (square * new) <= (negligible / 2 * (size * size)) ** 2
+
+
+def not_enough(size: Array, made: Array, negligible: float) -> Array:
+    """Whether what a correction by a Jacobian that was kept since one of `size` leaves is not `negligible`.
+
+    It was made^2 / size of itself that it erred by, twice: that is known of the direction that it had, where `near`
+    knows the rate of another. In squares, in units of round-off.
+    """
+    return (made > 1) & (4 * (made * made) > negligible**2 * size)
 
 
 def may_stop(new: Array, ahead: Array, negligible: float) -> Array:
