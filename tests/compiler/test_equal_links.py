@@ -26,9 +26,9 @@ def inputs(graph, name, values):
     return np.array([graph.input((name, k), v) for k, v in enumerate(values)], object)
 
 
-def chain(x, y, a, picked):
-    """Arrays over links: neighbours, backwards, one number for all, sums along the chain, comparisons, angles; and
-    what follows no order."""
+def chain(x, y, a, picked, table):
+    """Arrays over links: neighbours, backwards, one number for all, sums along the chain, comparisons, angles; what
+    is given in a table, and what follows no order."""
     heading = jnp.cumsum(x)
     speed = a * jnp.cos(heading) - y * jnp.sin(heading)
     behind = jnp.cumsum((speed * y)[::-1])[::-1]
@@ -38,14 +38,26 @@ def chain(x, y, a, picked):
     going = jnp.array(0.0)
     pairs = [going := going * a + y[k] * x[k] for k in range(len(x))]  # link by link
     turned = jnp.stack(pairs) * behind[picked] + jnp.sqrt(jnp.abs(x[::-1] / (2.0 + jnp.cos(y)))) + jnp.maximum(x, a)
-    return jnp.concatenate([tension, turned, planar.ravel(), mirrored, behind * heading, jnp.sum(tension)[None]])
+    return jnp.concatenate(
+        [
+            tension,
+            turned,
+            planar.ravel(),
+            mirrored,
+            behind * heading,
+            table[:, 1] * x + table[::-1, 2],
+            jnp.sum(tension)[None],
+        ]
+    )
 
 
 def graph_of(links, seed=0):
     rng, graph = np.random.default_rng(seed), Graph()
     picked = rng.integers(links, size=links)
-    nodes = [inputs(graph, name, rng.normal(size=size)) for name, size in (("x", links), ("y", links), ("a", 1))]
-    (made,) = to_graph(graph, lambda x, y, a: chain(x, y, a[0], picked), *nodes)
+    nodes = [
+        inputs(graph, name, rng.normal(size=size)) for name, size in (("x", links), ("y", links), ("a", 3 * links))
+    ]
+    (made,) = to_graph(graph, lambda x, y, a: chain(x, y, a[0], picked, a.reshape(-1, 3)), *nodes)
     return graph, [i for each in nodes for i in each], list(made)
 
 

@@ -12,18 +12,22 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from discrete_hamel.compiler.graph.expressions import Graph
+from discrete_hamel.compiler.graph.lowering import LATENCY
 
 LEAST = 16  # links, two vectors: of 10 planar hinges a step by vectors of 8 and 9 took 1.3 times as long
 LONGEST_PERIOD = 32  # operations a link
 ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "sqrt", "rsqrt", "sin", "cos", "max", "min", "sign", "floor")
 OPERATIONS = (*ARITHMETIC, "ceil", "lt", "le", "gt", "ge", "eq", "ne", "select")
 Place = tuple[int, int]  # a row, and the index in it
+FARTHEST = 32  # places from what is given for a link to what is given for the next
+OF_SUMS = 4  # cycles
 IN_MEMORY = -1  # the row of what has its place already
 LONGEST_GROUP = 150  # batches
 
 
 class LinkOperation(NamedTuple):
-    """Nodes of the same operation, one a link; how each operand goes on from link to link: 0, 1 or -1."""
+    """Nodes of the same operation, one a link; how many places each operand goes on from link to link: 0, 1, -1, or
+    some, of what is given."""
 
     nodes: list[int]
     strides: list[int]
@@ -112,7 +116,8 @@ class EqualLinks:
         return steps
 
     def _step(self, before: int, after: int, begin: int, now: int, period: int) -> int | None:
-        """From an operand to that of the next link: the same, the next in a row, or the one before; None if neither."""
+        """From an operand to that of the next link: the same, the next in a row, or the one before, or some places on;
+        None if neither."""
         if before == after:
             return 0
         p, q = self._where.get(before, -1), self._where.get(after, -1)
@@ -122,7 +127,8 @@ class EqualLinks:
             return 1 if p >= begin and q - p == period else None
         a, b = self.at.get(before), self.at.get(after)
         if a and b:
-            return b[1] - a[1] if a[0] == b[0] and abs(b[1] - a[1]) == 1 else None
+            stride = b[1] - a[1] if a[0] == b[0] else 0
+            return stride if 0 < abs(stride) <= (FARTHEST if a[0] == IN_MEMORY else 1) else None
         if self.graph.value(before) is not None or self.graph.value(after) is not None:
             return None
         if a:
@@ -168,6 +174,13 @@ class EqualLinks:
                 if behind[m] >> via & 1:
                     behind[m] |= behind[via]
         return {m for m in range(period) if behind[m] >> m & 1}
+
+    @property
+    def share(self) -> float:
+        """What batches are of all work, by how long operations take."""
+        each = [LATENCY.get(self.graph.nodes[i][0], OF_SUMS) for i in self.order]
+        inside = {i for batch in self.batches for i in batch.nodes}
+        return sum(t for t, i in zip(each, self.order, strict=True) if i in inside) / max(sum(each), 1)
 
     def schedule(self) -> list[list[int] | Group]:
         """The order anew, in groups of batches and lists of other nodes: each as long as it can be."""

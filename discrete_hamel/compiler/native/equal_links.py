@@ -93,17 +93,23 @@ def loop_over_links(
 
     def load(code: Code, node: int) -> str:
         stride, first = one.nodes[node][1]
-        if lanes == 1:
-            return code(f"load double, ptr {address({0: '%memory', 1: here, -1: back}[stride], first)}")
+        if lanes == 1 or stride not in (0, 1, -1):
+            base = code(f"getelementptr inbounds double, ptr %memory, i64 {code(f'mul i64 {at}, {stride}')}")
+            each = [code(f"load double, ptr {address(base, first + k * stride)}") for k in range(lanes)]
+            if lanes == 1:
+                return each[0]
+            value = "poison"
+            for k, single in enumerate(each):
+                value = code(f"insertelement {kind} {value}, double {single}, i32 {k}")
+            return value
         if stride == 1:
             return code(f"load {kind}, ptr {address(here, first)}, align 8")
-        order = range(lanes - 1, -1, -1) if stride else [0] * lanes
         if stride:
             value = code(f"load {kind}, ptr {address(back, first - lanes + 1)}, align 8")
         else:
             single = code(f"load double, ptr {address('%memory', first)}")
             value = code(f"insertelement {kind} poison, double {single}, i32 0")
-        mask = ", ".join(f"i32 {k}" for k in order)
+        mask = ", ".join(f"i32 {k}" for k in (range(lanes - 1, -1, -1) if stride else [0] * lanes))
         return code(f"shufflevector {kind} {value}, {kind} poison, <{lanes} x i32> <{mask}>")
 
     def store(code: Code, node: int, value: str) -> None:

@@ -19,7 +19,7 @@ from discrete_hamel.compiler.native.matrix_products import LANES, Layout, layout
 LONGEST = 300  # operations of one function
 MANY = 2000  # operations, from which on it pays to look for what is the same for each link
 
-SHARE = 0.2  # of operations that are the same for each link, below which others are not moved out of their order for it
+SHARE = 0.15  # of work that is the same for each link, below which what is not stays in its order
 
 
 class Memory:
@@ -127,7 +127,7 @@ class Section:
         """Parts, groups of what is the same for each link being some that are empty; none where there is little."""
         memory, graph = self.memory, self.graph
         found = EqualLinks(graph, order, lambda i: memory.places.get((id(graph), i)))
-        if sum(len(batch.nodes) for batch in found.batches) < SHARE * len(order):
+        if found.share < SHARE:
             return []
         self.row_place, self.between = RowPlaces(found, memory.new), {}
         parts: list[list[int]] = []
