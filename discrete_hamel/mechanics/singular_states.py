@@ -15,6 +15,7 @@ from discrete_hamel.mechanics.gibbs_appell import directions, inertia, slopes, v
 from discrete_hamel.mechanics.system import System
 
 SINGULAR = 1e-12  # reciprocal condition below which psi_z is taken to have lost rank
+MANY = 8  # columns
 UNRESOLVED = 1e-3  # how near to a singular state, in steps, a run is taken to have met it
 CLOSE = 0.02  # the same of a step that failed, whose way is only estimated
 FOLD = 0.02  # margin of a chart of z that is used up
@@ -41,7 +42,9 @@ def lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
     if not scale.all():
         return (scale == 0).astype(float)
     unit = psi_z / scale
-    if np.linalg.det(unit.T @ unit) > 1e-6:  # least singular value^2 > 1e-6 / (e m)
+    squares = unit.T @ unit
+    # The first: least singular value^2 > 1e-6 / (e m). Of many columns it is rare, and all singular values take long.
+    if np.linalg.det(squares) > 1e-6 or len(squares) > MANY and np.linalg.eigvalsh(squares)[0] > 1e-9:
         return None
     _, sizes, right = np.linalg.svd(unit)
     return None if psi_z.shape[1] <= psi_z.shape[0] and sizes[-1] > SINGULAR * sizes[0] else right[-1] / scale

@@ -4,6 +4,8 @@ Each row of `indices` is where a window of the operand begins. A window that lea
 nowhere, as the mode says; where the mode promises that there is none, XLA gathers what is moved and scatters nothing.
 """
 
+from collections.abc import Callable, Iterator
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -42,30 +44,55 @@ def _windows(
     return Windows(tuple(starts[..., axis] + offsets[axis] for axis in range(len(shape))), inside)
 
 
-def gather(p: dict, operand: np.ndarray, indices: np.ndarray, filling: float) -> np.ndarray:
-    """The windows side by side, those outside the operand full of `filling`."""
-    d, rank = p["dimension_numbers"], operand.ndim
+def gather(p: dict, shape: tuple[int, ...], indices: np.ndarray, filling: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Of an operand of that shape the windows side by side, those outside of it full of `filling`."""
+    d, rank = p["dimension_numbers"], len(shape)
     dropped = (*d.collapsed_slice_dims, *d.operand_batching_dims)
     batching, moved = (d.operand_batching_dims, d.start_indices_batching_dims), p["mode"] != Mode.FILL_OR_DROP
-    at, inside = _windows(indices, operand.shape, list(p["slice_sizes"]), d.start_index_map, batching, moved)
+    at, inside = _windows(indices, shape, list(p["slice_sizes"]), d.start_index_map, batching, moved)
     rows = inside.ndim
-    found = np.where(inside.reshape(*inside.shape, *(1,) * rank), operand[at], filling)
-    found = found.reshape([*inside.shape, *(n for k, n in enumerate(p["slice_sizes"]) if k not in dropped)])
-    return np.moveaxis(found, range(rows, found.ndim), d.offset_dims)
+    window = [n for k, n in enumerate(p["slice_sizes"]) if k not in dropped]
+
+    def in_order(entries: np.ndarray) -> np.ndarray:
+        entries = entries.reshape([*inside.shape, *window])
+        return np.moveaxis(entries, range(rows, entries.ndim), d.offset_dims)
+
+    places = in_order(_flat(at, shape))
+    flat, form = places.ravel(), places.shape  # the place of one entry would take a number, and no array
+    if inside.all():
+        return lambda operand: operand.take(flat).reshape(form)
+    good = in_order(np.broadcast_to(inside.reshape([*inside.shape, *(1,) * rank]), at[0].shape))
+    return lambda operand: np.where(good, operand.take(flat).reshape(form), filling)
 
 
-def scatter_places(
-    p: dict, shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray
-) -> list[tuple[tuple, int]]:
-    """Where in an operand of that shape each of the updates goes, in order; those that go nowhere are left out."""
+def _flat(at: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> np.ndarray:
+    """Places by an integer an axis as those in the array laid out flat."""
+    places = np.zeros((), int)
+    for axis, n in zip(at, shape, strict=True):
+        places = places * n + axis
+    return places
+
+
+class Scatter(NamedTuple):
+    """Where updates go: from which of theirs to which place of the operand, both laid out flat, in order."""
+
+    taken: np.ndarray
+    into: np.ndarray
+
+    def in_turn(self) -> Iterator[tuple[int, int]]:
+        return zip(self.taken.tolist(), self.into.tolist(), strict=True)
+
+
+def scatter(p: dict, shape: tuple[int, ...], indices: np.ndarray, updates: tuple[int, ...]) -> Scatter:
+    """Of updates of that shape, into an operand of the other; those that go nowhere are left out."""
     d = p["dimension_numbers"]
     dropped = (*d.inserted_window_dims, *d.operand_batching_dims)
     batching, moved = (d.operand_batching_dims, d.scatter_indices_batching_dims), p["mode"] == Mode.CLIP
-    window = iter([updates.shape[k] for k in d.update_window_dims])
+    window = iter([updates[k] for k in d.update_window_dims])
     sizes = [1 if axis in dropped else next(window) for axis in range(len(shape))]
     at, inside = _windows(indices, shape, sizes, d.scatter_dims_to_operand_dims, batching, moved)
     rows = inside.ndim
-    ordered = np.moveaxis(updates, d.update_window_dims, range(rows, updates.ndim)).reshape(*inside.shape, *sizes)
-    everywhere = np.broadcast_to(inside.reshape(*inside.shape, *(1,) * len(shape)), ordered.shape)
-    places = zip(*(axis.ravel().tolist() for axis in at), strict=True)
-    return [(place, u) for place, u, good in zip(places, ordered.flat, everywhere.flat, strict=True) if good]
+    every = np.arange(prod(updates)).reshape(updates)
+    ordered = np.moveaxis(every, d.update_window_dims, range(rows, len(updates))).reshape([*inside.shape, *sizes])
+    good = np.broadcast_to(inside.reshape([*inside.shape, *(1,) * len(shape)]), ordered.shape)
+    return Scatter(ordered[good], _flat(at, shape)[good])

@@ -7,8 +7,9 @@ A primitive that is not in the tables is JAX's own, done as it stands, so that n
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import wraps
-from math import inf, prod
+from functools import partial, wraps
+from math import inf
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import jax
@@ -16,9 +17,8 @@ import numpy as np
 
 from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.caches import garbage_kept
-from discrete_hamel.compiler.graph.operations import BINARY, UNARY
-from discrete_hamel.compiler.reading.data_movement import BY_NUMPY, FEW
-from discrete_hamel.compiler.reading.gather_scatter import gather, scatter_places
+from discrete_hamel.compiler.reading.data_movement import FEW
+from discrete_hamel.compiler.reading.numpy_rules import INDEXED, TABLE, factor, solve
 
 if TYPE_CHECKING:  # it brings Pallas along, which takes long to load
     from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
@@ -29,166 +29,6 @@ OFTEN = 40  # calls, after which what takes NumPy some ten milliseconds is worth
 
 class TracedWithin(ValueError):
     """A function to be interpreted has inside it a value that JAX traces outside."""
-
-
-def _iota(p: dict) -> np.ndarray:
-    shape, along = p["shape"], p["dimension"]
-    places = np.arange(shape[along]).reshape([-1 if k == along else 1 for k in range(len(shape))])
-    return np.broadcast_to(places, shape)
-
-
-def _select(p: dict, which: np.ndarray, *cases: np.ndarray) -> np.ndarray:
-    return np.where(which, *cases[::-1]) if which.dtype == bool else np.choose(which, cases)
-
-
-def _dot(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    (ca, cb), (ba, bb) = p["dimension_numbers"]
-    fa = [k for k in range(a.ndim) if k not in (*ca, *ba)]
-    fb = [k for k in range(b.ndim) if k not in (*cb, *bb)]
-    batch, left, right = ([x.shape[k] for k in at] for x, at in ((a, ba), (a, fa), (b, fb)))
-    length = prod(a.shape[k] for k in ca)
-    x = a.transpose([*ca, *ba, *fa]).reshape(length, *batch, *left, *(1 for _ in right))
-    y = b.transpose([*cb, *bb, *fb]).reshape(length, *batch, *(1 for _ in left), *right)
-    total = np.zeros(np.broadcast_shapes(x.shape[1:], y.shape[1:]), np.result_type(a, b))
-    for of_a, of_b in zip(x, y, strict=True):  # in the order of `primitive_rules.py`, on which bits depend
-        total = total + of_a * of_b
-    return total
-
-
-def _power(a: np.ndarray, exponent: int) -> np.ndarray:
-    """By squares and products, as `Graph.power`: NumPy's rounds as its version does."""
-    if exponent < 0:
-        return 1 / _power(a, -exponent)
-    half = _power(a, exponent // 2) if exponent > 1 else np.ones_like(a)
-    return half * half * a if exponent % 2 else half * half
-
-
-def _divide(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a / b if np.issubdtype(a.dtype, np.inexact) else np.trunc(a / b)
-
-
-def _along(reduce: Callable) -> Callable:
-    return lambda p, a: reduce(a, axis=tuple(p["axes"]))
-
-
-def _ends(kind: np.dtype) -> tuple:
-    return (-np.inf, np.inf) if np.issubdtype(kind, np.inexact) else (np.iinfo(kind).min, np.iinfo(kind).max)
-
-
-def _extreme(reduce: Callable, end: Callable) -> Callable:
-    """Of no numbers, as XLA: the end of those that there are."""
-
-    def rule(p: dict, a: np.ndarray) -> np.ndarray:
-        axes = tuple(p["axes"])
-        return reduce(a, axis=axes) if a.size else reduce(a, axis=axes, initial=end(_ends(a.dtype)))
-
-    return rule
-
-
-def _cumulative(reduce: Callable) -> Callable:
-    def rule(p: dict, a: np.ndarray) -> np.ndarray:
-        axis = p["axis"]
-        return np.flip(reduce(np.flip(a, axis), axis=axis), axis) if p["reverse"] else reduce(a, axis=axis)
-
-    return rule
-
-
-def _gather(p: dict, a: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    filling = p.get("fill_value")
-    nothing = np.nan if np.issubdtype(a.dtype, np.inexact) else 0
-    return gather(p, a, indices, nothing if filling is None else filling)
-
-
-def _scatter(combine: Callable) -> Callable:
-    def rule(p: dict, a: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        result = a.copy()
-        for place, update in scatter_places(p, a.shape, indices, updates):
-            result[place] = combine(result[place], update)
-        return result
-
-    return rule
-
-
-def _window(shape: tuple[int, ...], sizes: tuple[int, ...], starts: tuple[np.ndarray, ...]) -> tuple[slice, ...]:
-    begins = [min(max(int(s), 0), n - size) for s, n, size in zip(starts, shape, sizes, strict=True)]
-    return tuple(slice(b, b + size) for b, size in zip(begins, sizes, strict=True))
-
-
-def _update(p: dict, a: np.ndarray, update: np.ndarray, *starts: np.ndarray) -> np.ndarray:
-    result = a.copy()
-    result[_window(a.shape, update.shape, starts)] = update
-    return result
-
-
-def _factor(p: dict, a: np.ndarray) -> list[np.ndarray]:
-    """P A = L U with partial pivoting, of all matrices side by side."""
-    n, batch = a.shape[-1], a.shape[:-2]
-    packed = a.reshape(prod(batch), n, n).copy()
-    every = np.arange(len(packed))
-    swaps, order = (np.tile(np.arange(n, dtype=np.int32), (len(packed), 1)) for _ in range(2))
-    for k in range(n):
-        best = k + np.argmax(np.abs(packed[:, k:, k]), axis=1)
-        swaps[:, k] = best
-        for rows in (packed, order):
-            rows[every, k], rows[every, best] = rows[every, best], rows[every, k].copy()
-        packed[:, k + 1 :, k] /= packed[:, k, k, None]
-        packed[:, k + 1 :, k + 1 :] -= packed[:, k + 1 :, k, None] * packed[:, k, None, k + 1 :]
-    return [packed.reshape(a.shape), swaps.reshape(*batch, n), order.reshape(*batch, n)]
-
-
-def _triangular(p: dict, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    a = np.tril(a) if p["lower"] else np.triu(a)
-    if p["unit_diagonal"]:
-        a[..., range(a.shape[-1]), range(a.shape[-1])] = 1
-    a = np.swapaxes(a, -1, -2) if p["transpose_a"] else a
-    return solve(a, b) if p["left_side"] else np.swapaxes(solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)), -1, -2)
-
-
-def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A^-1 b, no numbers where A is singular."""
-    try:
-        return np.linalg.solve(a, b)
-    except np.linalg.LinAlgError:
-        return np.full_like(b, np.nan)
-
-
-TABLE: dict[str, Callable] = {
-    **{name: (lambda p, a, of=entry[0]: of(a)) for name, entry in UNARY.items()},
-    **{name: (lambda p, a, b, of=entry[0]: of(a, b)) for name, entry in BINARY.items()},
-    **BY_NUMPY,
-    "add": lambda p, a, b: a + b,
-    "add_any": lambda p, a, b: a + b,
-    "sub": lambda p, a, b: a - b,
-    "mul": lambda p, a, b: a * b,
-    "div": _divide,
-    "rem": lambda p, a, b: np.where(b == 0, a if a.dtype.kind in "iu" else np.nan, np.fmod(a, b)),  # as XLA has it
-    "neg": lambda p, a: -a,
-    "square": lambda p, a: a * a,
-    "integer_pow": lambda p, a: _power(a, p["y"]),
-    "is_finite": lambda p, a: np.isfinite(a),
-    "and": lambda p, a, b: a & b,
-    "or": lambda p, a, b: a | b,
-    "not": lambda p, a: ~a,
-    "clamp": lambda p, low, a, high: np.minimum(np.maximum(a, low), high),
-    "convert_element_type": lambda p, a: a if np.issubdtype(p["new_dtype"], np.complexfloating) else a.real,
-    "iota": _iota,
-    "select_n": _select,
-    "dot_general": _dot,
-    "reduce_sum": _along(np.sum),
-    "reduce_prod": _along(np.prod),
-    "reduce_max": _extreme(np.max, min),
-    "reduce_min": _extreme(np.min, max),
-    "reduce_and": _along(np.all),
-    "reduce_or": _along(np.any),
-    "cumsum": _cumulative(np.cumsum),
-    "cumprod": _cumulative(np.cumprod),
-    "gather": _gather,
-    "scatter": _scatter(lambda old, new: new),
-    "scatter-add": _scatter(lambda old, new: old + new),
-    "dynamic_slice": lambda p, a, *starts: a[_window(a.shape, p["slice_sizes"], starts)],
-    "dynamic_update_slice": _update,
-    "triangular_solve": _triangular,
-}  # fmt: skip
 
 
 def is_literal(v: object) -> TypeGuard["Literal"]:
@@ -209,7 +49,7 @@ def evaluate(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]
         for v, i in zip(values, equation.invars, strict=True)
     ]
     if name == "lu" and arrays[0].shape[-1] == arrays[0].shape[-2]:
-        result = _factor(equation.params, *arrays)
+        result = factor(equation.params, *arrays)
     elif rule := TABLE.get(name):
         result = rule(equation.params, *arrays)
     else:
@@ -221,38 +61,31 @@ def evaluate(equation: "JaxprEqn", values: list[np.ndarray]) -> list[np.ndarray]
 
 
 class _Plan:
-    """A jaxpr as a list of steps over numbered values, those of the calls within it too: found once, run often."""
+    """A jaxpr as a list of steps over numbered values, those of the calls within it too: found once, run often.
 
-    def __init__(self, jaxpr: "Jaxpr") -> None:
+    What nothing asks for is left out, what is of numbers only is done here, and where indices are, so is what they
+    take from where.
+    """
+
+    def __init__(self, jaxpr: "Jaxpr", consts: Sequence) -> None:
+        self.consts = consts
         self.known: list = []  # what is the same each time
-        self.steps: list[tuple] = []
-        environment = {v: self._new(None) for v in (*jaxpr.constvars, *jaxpr.invars)}
+        fixed = [_of_kind(a, v.aval.dtype) for v, a in zip(jaxpr.constvars, consts, strict=True)]  # type: ignore[attr-defined]
+        given = zip((*jaxpr.constvars, *jaxpr.invars), (*fixed, *(None for _ in jaxpr.invars)), strict=True)
+        environment = {v: self._new(value) for v, value in given}
         self.kinds = [v.aval.dtype for v in environment]  # type: ignore[attr-defined]  # of an array
-        self.outputs = self._add(jaxpr, environment)
-        self._shorten()
-
-    def _shorten(self) -> None:
-        """Without the steps that nothing asks for, and those that are done here, as they are of numbers only."""
-        asked, steps = {*self.outputs}, []
-        for one in reversed(self.steps):
-            _, about, operands, made, kind = one
-            if not asked.isdisjoint(made) or (kind is None and about.effects):
-                steps.append(one)
-                asked.update(operands)
-        self.steps = []
-        for step, about, operands, made, kind in reversed(steps):
-            values = [self.known[k] for k in operands]
-            if kind is None or made[0] in self.outputs or any(v is None or np.size(v) > FEW for v in values):
-                self.steps.append((step, about, operands, made, kind))
-            else:
-                self.known[made[0]] = _of_kind(TABLE[step](about, *values), kind)
+        equations: list[tuple[JaxprEqn, list[int], list[int]]] = []
+        self.outputs = self._add(jaxpr, environment, equations)
+        self.steps: list[tuple] = []
+        for equation, operands, made in _asked_for(equations, self.outputs):
+            self._do(equation, operands, made)
 
     def _new(self, value: object) -> int:
         self.known.append(value)
         return len(self.known) - 1
 
-    def _add(self, jaxpr: "Jaxpr", environment: dict) -> list[int]:
-        """The steps of a jaxpr, whose given variables have their numbers in the environment; those of its outputs."""
+    def _add(self, jaxpr: "Jaxpr", environment: dict, equations: list) -> list[int]:
+        """Its equations, whose given variables have their numbers in the environment; the numbers of its outputs."""
 
         def place(v: Any) -> int:
             return self._new(_of_kind(v.val, v.aval.dtype)) if is_literal(v) else environment[v]  # type: ignore[attr-defined]
@@ -264,16 +97,26 @@ class _Plan:
                 within, consts = (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())
                 fixed = [self._new(_of_kind(a, v.aval.dtype)) for v, a in zip(within.constvars, consts, strict=True)]
                 given = zip((*within.constvars, *within.invars), (*fixed, *operands), strict=True)
-                environment.update(zip(equation.outvars, self._add(within, dict(given)), strict=True))
+                environment.update(zip(equation.outvars, self._add(within, dict(given), equations), strict=True))
                 continue
             made = [self._new(None) for _ in equation.outvars]
             environment.update(zip(equation.outvars, made, strict=True))
-            if name in TABLE and name not in CONTROL and not equation.primitive.multiple_results:
-                kind = equation.outvars[0].aval.dtype  # type: ignore[attr-defined]
-                self.steps.append((name, equation.params, operands, made, kind))
-            else:
-                self.steps.append((CONTROL.get(name, evaluate), equation, operands, made, None))
+            equations.append((equation, operands, made))
         return [place(v) for v in jaxpr.outvars]
+
+    def _do(self, equation: "JaxprEqn", operands: list[int], made: list[int]) -> None:
+        """Now, if that is possible, or as a step."""
+        name, values = equation.primitive.name, [self.known[k] for k in operands]
+        if name not in TABLE or name in CONTROL or equation.primitive.multiple_results:
+            self.steps.append((CONTROL.get(name, evaluate), equation, operands, made, None))
+            return
+        kind = equation.outvars[0].aval.dtype  # type: ignore[attr-defined]
+        if made[0] not in self.outputs and all(value is not None and np.size(value) <= FEW for value in values):
+            self.known[made[0]] = _of_kind(TABLE[name](equation.params, *values), kind)
+            return
+        with_indices = INDEXED.get(name) if len(values) > 1 and values[1] is not None else None
+        rule = with_indices(equation, values[1]) if with_indices else partial(TABLE[name], equation.params)
+        self.steps.append((rule, None, operands, made, kind))
 
     def run(self, given: Sequence) -> list[np.ndarray]:
         known, fitting = self.known[:], zip(given, self.kinds, strict=True)
@@ -284,9 +127,20 @@ class _Plan:
                 for k, value in zip(made, step(about, values), strict=True):
                     known[k] = value
                 continue
-            result = TABLE[step](about, *values)
+            result = step(*values)
             known[made[0]] = result if type(result) is np.ndarray and result.dtype is kind else _of_kind(result, kind)
         return [known[k] for k in self.outputs]
+
+
+def _asked_for(equations: list, outputs: list[int]) -> list:
+    """Those that the outputs depend on, or that have effects, in their order."""
+    asked, found = {*outputs}, []
+    for one in reversed(equations):
+        equation, operands, made = one
+        if not asked.isdisjoint(made) or equation.effects:
+            found.append(one)
+            asked.update(operands)
+    return found[::-1]
 
 
 _plans: "weakref.WeakKeyDictionary[Jaxpr, _Plan]" = weakref.WeakKeyDictionary()
@@ -295,8 +149,8 @@ _plans: "weakref.WeakKeyDictionary[Jaxpr, _Plan]" = weakref.WeakKeyDictionary()
 def outcome(jaxpr: "Jaxpr", consts: Sequence, arguments: Sequence) -> list[np.ndarray]:
     """The outputs of a jaxpr for arguments that are numbers."""
     plan = _plans.get(jaxpr)
-    if plan is None:
-        plan = _plans[jaxpr] = _Plan(jaxpr)
+    if plan is None or not all(map(is_, plan.consts, consts)):
+        plan = _plans[jaxpr] = _Plan(jaxpr, consts)
     return plan.run([*consts, *arguments])
 
 

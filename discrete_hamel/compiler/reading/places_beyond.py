@@ -11,7 +11,8 @@ import numpy as np
 from jax.lax import GatherScatterMode as Mode
 
 from discrete_hamel._support.errors import InputError
-from discrete_hamel.compiler.reading.interpreter import CALLS, TABLE, evaluate, is_literal
+from discrete_hamel.compiler.reading.interpreter import CALLS, evaluate, is_literal
+from discrete_hamel.compiler.reading.numpy_rules import TABLE
 
 if TYPE_CHECKING:
     from jax.extend.core import Jaxpr, JaxprEqn
