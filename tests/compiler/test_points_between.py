@@ -81,18 +81,24 @@ def test_of_a_turn_about_any_axis_all_points_are_eliminated():
 
 
 def test_rates_have_the_step_in_one_product():
-    """h u and h v, in the points, in the next coordinates and in the rows: nothing else is multiplied by h."""
+    """h u and h v in what moves on, (tau h) u and (tau h) v in the points and rows: h is a factor of nothing else."""
     given = Turning()
     graph = given.graph
     fewer = eliminate_points(graph, given.rows, given.unknowns, [2, 3, 4], given.parameters)
-    assert fewer.products == {graph.mul(given.h, rate) for rate in given.xi}
+    share = graph.mul(given.tau, given.h)
+    assert fewer.products == {graph.mul(step, rate) for step in (given.h, share) for rate in given.xi}
     everything = [*fewer.rows, *(formula for _, formula in fewer.formulas)]
-    with_h = {i for i in graph.dependencies(everything) if given.h in graph.operands(i)}
-    assert with_h == fewer.products
-    (regrouped,) = regroup_products(
-        graph, [graph.mul(given.tau, max(fewer.products))], [given.parameters, given.xi], fewer.products
-    )
-    assert graph.operands(regrouped) == (given.tau, max(fewer.products))
+    with_h = {i for i in graph.dependencies(everything) if {given.h, share}.intersection(graph.operands(i))}
+    assert with_h == {*fewer.products, share}
+
+
+def test_what_is_to_stay_whole_is_not_regrouped():
+    graph = Graph()
+    h, u, v = (graph.input(name, x) for name, x in zip("huv", (0.1, 0.3, 0.4), strict=True))
+    product = graph.mul(h, u)
+    for whole, first in (((), graph.mul(u, v)), ({product}, product)):
+        (regrouped,) = regroup_products(graph, [graph.mul(product, v)], [[h], [u, v]], whole)
+        assert first in graph.operands(regrouped)
 
 
 def test_a_point_is_the_sum_that_it_stands_for():

@@ -39,7 +39,8 @@ def solve_lanes(solve: Solve, code: Code, active: str, count: int, verdict: int)
     _wait_for_all(solve, code, active, count)
     if solve.last:
         once = code.compare("une", load(code, memory, graph, solve.once), zero)
-        code.do(f"br i1 {some(code, once)}, label %{solve.name}_once, label %{solve.name}_finish")
+        code.do(f"br i1 {some(code, once)}, label %{solve.name}_more, label %{solve.name}_finish")
+        code.lines.append(f"{solve.name}_more:")
         _correct_last(solve, code, once, count, "once", "finish")
         code.lines.append(f"{solve.name}_finish:")
     solve.finish(code)
@@ -71,7 +72,8 @@ def _go_straight_on(solve: Solve, code: Code, alive: str, count: int, verdict: i
     copy_values(code, memory, graph, [*moved, solve.new], [*places, solve.before])
     code.store(code.select(alive, kind.number(2.0), zero), "%memory", count)
     more = code(f"and {bits} {alive}, {code.compare('une', load(code, memory, graph, solve.more), zero)}")
-    code.do(f"br i1 {some(code, more)}, label %{name}_last, label %{name}_settled")
+    code.do(f"br i1 {some(code, more)}, label %{name}_near, label %{name}_settled")
+    code.lines.append(f"{name}_near:")
     _correct_last(solve, code, more, count, "last", "settled")
     code.lines.append(f"{name}_settled:")
     code.store(kind.number(1.0), "%memory", memory.place(graph, solve.ended))
@@ -106,19 +108,22 @@ def _wait_for_all(solve: Solve, code: Code, active: str, count: int) -> None:
 
 def _correct_last(solve: Solve, code: Code, where: str, count: int, begin: str, end: str) -> None:
     """One more correction by the Jacobian of the last, or two; from the label `begin` to `end`."""
-    kind, name = code.kind, solve.name
-    places = [*solve.root.unknowns, *(solve.kept[w] for w in solve.watched)]
-    for part, after in ((begin, f"{begin}_twice"), (f"{begin}_twice", end)):
-        code.lines.append(f"{name}_{part}:")
-        solve.correct_last.call(code)
-        copy_values(code, solve.memory, solve.graph, [*solve.last, *solve.watched], places, where)
-        _count(code, where, count)
-        if after == end:
-            code.do(f"br label %{name}_{end}")
-            return
-        further = code.compare("une", load(code, solve.memory, solve.graph, solve.further), kind.number(0.0))
-        where = code(f"and {kind.of('i1')} {where}, {further}")
-        code.do(f"br i1 {some(code, where)}, label %{name}_{after}, label %{name}_{end}")
+    kind, name, memory, graph = code.kind, solve.name, solve.memory, solve.graph
+    places, zero = [*solve.root.unknowns, *(solve.kept[w] for w in solve.watched)], kind.number(0.0)
+    code.store(code.select(where, kind.number(1.0), zero), "%memory", memory.place(graph, solve.once))
+    code.do(f"store i64 0, ptr %{name}_round")
+    code.do(f"br label %{name}_{begin}")
+    code.lines.append(f"{name}_{begin}:")
+    once = code.compare("une", load(code, memory, graph, solve.once), zero)
+    solve.correct_last.call(code)
+    copy_values(code, memory, graph, [*solve.last, *solve.watched], places, once)
+    _count(code, once, count)
+    further = code.compare("une", load(code, memory, graph, solve.further), zero)
+    further = code(f"and {kind.of('i1')} {once}, {further}")
+    code.store(code.select(further, kind.number(1.0), zero), "%memory", memory.place(graph, solve.once))
+    first = code(f"icmp eq i64 {code(f'load i64, ptr %{name}_round')}, 0")
+    code.do(f"store i64 1, ptr %{name}_round")
+    code.do(f"br i1 {code(f'and i1 {first}, {some(code, further)}')}, label %{name}_{begin}, label %{name}_{end}")
 
 
 def _count(code: Code, where: str, count: int) -> None:

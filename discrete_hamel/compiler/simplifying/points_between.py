@@ -47,7 +47,7 @@ def eliminate_points(
     """As `fewer_unknowns`, of these points where they can be eliminated."""
     places = list(places)
     given, standing = _with_products(graph, residual, unknowns, places, {*parameters})
-    points = _points(graph, given, unknowns, places)
+    points = _points(graph, given, unknowns, places, standing)
     while points:
         seen = {p.node: p.itself for p in points.values()}
         others = graph.substitute(given, seen)
@@ -60,7 +60,7 @@ def eliminate_points(
             back = graph.substitute([*rows, *(f for _, f in formulas)], standing)
             named = zip((u for u, _ in formulas), back[len(rows) :], strict=True)
             return Fewer(back[: len(rows)], left, list(named), seen, {*standing.values()})
-        points = _points(graph, given, unknowns, sorted({*points} - stay))
+        points = _points(graph, given, unknowns, sorted({*points} - stay), standing)
     return Fewer(*fewer_unknowns(graph, residual, unknowns, places), {}, set())
 
 
@@ -87,17 +87,24 @@ def _with_products(
             rate = [f for f in factors if f in unknowns and f not in here]
             first = reduce(graph.mul, [*scale, *rate], graph.const(abs(x)))
             if scale and rate:
-                product = first
-                first = graph.input_like(("product", product), product)
-                standing[first] = product
+                first = _stand_for(graph, first, standing)
             rest = [f for f in factors if f not in scale and f not in rate]
             (fast if scale and rate else slow).append((x, reduce(graph.mul, rest, first)))
         (rows[i],) = graph.substitute([_sum(graph, [*fast, *slow])], {v: y for y, v in sums.items()})
     return rows, standing
 
 
-def _points(graph: Graph, residual: list[int], unknowns: list[int], places: list[int]) -> dict[int, _Point]:
-    """The points by the places of their unknowns."""
+def _stand_for(graph: Graph, product: int, standing: dict[int, int]) -> int:
+    """An unknown in place of a product."""
+    alone = graph.input_like(("product", product), product)
+    standing[alone] = product
+    return alone
+
+
+def _points(
+    graph: Graph, residual: list[int], unknowns: list[int], places: list[int], standing: dict[int, int]
+) -> dict[int, _Point]:
+    """The points by the places of their unknowns; what stands for their shares of products is put to `standing`."""
     sums = _sums(graph, residual, {unknowns[i] for i in places}, set(unknowns))
     itself = {u: graph.input_like(("between", u), y) for u, (y, _) in sums.items()}
     rows = graph.substitute(residual, {y: itself[u] for u, (y, _) in sums.items()})
@@ -109,7 +116,8 @@ def _points(graph: Graph, residual: list[int], unknowns: list[int], places: list
             continue
         node, share = sums[u]
         (start,) = graph.substitute([node], {u: graph.const(0.0)})
-        found[i] = _Point(node, itself[u], u, formula, graph.sub(itself[u], _along(graph, start, share, formula)))
+        point = _along(graph, start, share, formula, standing)
+        found[i] = _Point(node, itself[u], u, formula, graph.sub(itself[u], point))
     return found
 
 
@@ -164,7 +172,7 @@ def _terms(graph: Graph, index: int, sign: float = 1.0) -> list[tuple[float, int
     return [term for s, a in zip(signs, operands, strict=True) for term in _terms(graph, a, s)]
 
 
-def _along(graph: Graph, start: int, share: int, formula: int) -> int:
+def _along(graph: Graph, start: int, share: int, formula: int, standing: dict[int, int]) -> int:
     """start + share formula, with what start and one term of the formula have in common collected."""
     terms = _terms(graph, formula)
     for k, (sign, term) in enumerate(terms):
@@ -172,9 +180,23 @@ def _along(graph: Graph, start: int, share: int, formula: int) -> int:
         collected = polynomial(graph, both, TERMS)
         if collected is not None and list(collected.values()) == [1.0] and all(len(f) == 1 for f in collected):
             ((known,),) = collected
-            rest = _sum(graph, [*terms[:k], *terms[k + 1 :]])
-            return graph.add(known, graph.mul(share, rest))
+            rest = [*terms[:k], *terms[k + 1 :]]
+            within = [_share_of(graph, share, term, standing) for _, term in rest]
+            if None not in within:
+                return _sum(graph, [(1.0, known), *((s, w) for (s, _), w in zip(rest, within, strict=True) if w)])
+            return graph.add(known, graph.mul(share, _sum(graph, rest)))
     return graph.add(start, graph.mul(share, formula))
+
+
+def _share_of(graph: Graph, share: int, term: int, standing: dict[int, int]) -> int | None:
+    """share (h xi) b as ((share h) xi) b."""
+    factors = graph.operands(term) if graph.nodes[term][0] == "mul" else (term,)
+    alone = [f for f in factors if f in standing]
+    if len(alone) != 1:
+        return None
+    scale, rate = graph.operands(standing[alone[0]])
+    product = graph.mul(graph.mul(share, scale), rate)
+    return reduce(graph.mul, [f for f in factors if f not in alone], _stand_for(graph, product, standing))
 
 
 def _sum(graph: Graph, terms: list[tuple[float, int]]) -> int:

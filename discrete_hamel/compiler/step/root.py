@@ -279,10 +279,10 @@ def near(size: Array, new: Array, negligible: float) -> Array:
 def not_enough(size: Array, made: Array, negligible: float) -> Array:
     """Whether what a correction by a Jacobian that was kept since one of `size` leaves is not `negligible`.
 
-    It was made^2 / size of itself that it erred by, twice: that is known of the direction that it had, where `near`
-    knows the rate of another. In squares, in units of round-off.
+    It erred by 2 made / size of itself: that is known of the direction that it had, where `near` knows the rate of
+    another. In squares, in units of round-off.
     """
-    return (made > 1) & (4 * (made * made) > negligible**2 * size)
+    return made * made > SHOWS**4 + negligible**2 / 4 * size
 
 
 def may_stop(new: Array, ahead: Array, negligible: float) -> Array:
