@@ -11,6 +11,8 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+import numpy as np
+
 from discrete_hamel.compiler.graph.expressions import Graph
 from discrete_hamel.compiler.graph.lowering import LATENCY
 
@@ -59,9 +61,11 @@ class EqualLinks:
                 self.at[i] = IN_MEMORY, there
         self._where = {i: k for k, i in enumerate(order)}
         self._letters = self._spell()
+        self._periods = self._find_periods()
+        self._fault: dict[int, int] = {}  # by period, what was last found not to be repeated after it
         k = 0
         while k < len(order):
-            k += self._take(k)
+            k += self._take(k) if k in self._periods else 1
 
     def _spell(self) -> str:
         """A letter for the operation of each node; of what is in no batch its own."""
@@ -69,18 +73,28 @@ class EqualLinks:
         names = (self.graph.nodes[i][0] for i in self.order)
         return "".join(letters.get(name) or chr(0x10000 + k) for k, name in enumerate(names))
 
+    def _find_periods(self) -> dict[int, list[int]]:
+        """By where they begin, the periods by which operations repeat themselves for as many links as a batch has."""
+        letters, found = np.array([ord(c) for c in self._letters]), dict[int, list[int]]()
+        for period in range(1, LONGEST_PERIOD + 1):
+            other = np.flatnonzero(letters[:-period] != letters[period:])
+            ends = np.append(other, max(len(letters) - period, 0))
+            here = np.arange(ends[-1])
+            for k in np.flatnonzero(ends[np.searchsorted(ends, here)] - here >= period * (LEAST - 1)).tolist():
+                found.setdefault(k, []).append(period)
+        return found
+
     def _take(self, begin: int) -> int:
         """Take what repeats itself from here on; how many nodes were seen to."""
-        letters, best = self._letters, (0, 0, 0)
-        for period in range(1, LONGEST_PERIOD + 1):
-            end = begin + period * LEAST
-            if end <= len(letters) and letters[begin : end - period] == letters[begin + period : end]:
-                links, _ = self._repetitions(begin, period)
-                best = max(best, (links * period if links >= LEAST else 0, -period, links))
-        seen, period, links = best[0], -best[1], best[2]
+        seen, period, links, strides = 0, 0, 0, list[list[int]]()
+        for one in self._periods[begin]:
+            if begin <= self._fault.get(one, -1) < begin + one * (LEAST - 1) or (seen and not one % period):
+                continue  # what was no repetition is in this one too, or it is one of several links
+            count, found = self._repetitions(begin, one)
+            if count >= LEAST and count * one > seen:
+                seen, period, links, strides = count * one, one, count, found
         if not seen:
             return 1
-        strides = self._repetitions(begin, period)[1]
         carried = self._find_carried(begin, period, links)
         columns = [[self.order[begin + r * period + m] for r in range(links)] for m in range(period)]
         for m, nodes in enumerate(columns):
@@ -98,6 +112,7 @@ class EqualLinks:
             found = list[list[int]]()
             for k in range(now, now + period):
                 if (steps := self._steps(k, begin, period)) is None or (strides and strides[k - now] != steps):
+                    self._fault[period] = k - period
                     return links, strides
                 found.append(steps)
             strides = found
