@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import timedelta
 
-from jax import Array
+from jax import Array, lax
 
 from discrete_hamel._support.arrays import Coordinates, PathLike, Quasivelocities, Scalar, Velocities
 from discrete_hamel._support.errors import PHYSICAL, InputError, InputTypeError
@@ -94,9 +94,9 @@ def simulate(
             raise InputError("store is not possible under jit, grad or vmap; save the trajectory outside.")
         system, q, xi = checks.canonical(system), on_device(q), on_device(xi)
         trajectory = trace(system, scheme, q, xi, h, steps // save_every, save_every, compiled)
-        v, asked = None if v is None else checks.vector("v", v), traced_refusals.demands(system, scheme)
-        refused = traced_refusals.marks(system, scheme, q, xi, h, v, asked)
-        return trajectory.replace(t=t0 + trajectory.t, report=trajectory.report.replace(refused=refused))
+        v, asked = None if v is None else checks.vector("v", v), traced_refusals.demands(system)
+        refused = traced_refusals.marks(*lax.stop_gradient((system, scheme, q, xi, h, v, asked)))
+        return trajectory.replace(t=t0 + trajectory.t, report=trajectory.report.replace(refused=on_device(refused)))
     checks.finite_parameters(scheme)
     with explained(f"what {type(scheme).__name__} checks before a run"):
         check_scheme_at(system, scheme, q)

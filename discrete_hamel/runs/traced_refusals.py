@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from discrete_hamel.compiler.reading.interpreter import interpret
 from discrete_hamel.compiler.reading.parts_of_schemes import off_limits, places
 from discrete_hamel.mechanics import gibbs_appell
 from discrete_hamel.mechanics.manifold import off_manifold, slack
@@ -32,11 +33,10 @@ SENTENCES = {
 }
 
 
-@jax.jit
-def marks(
-    system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None, asked: dict[int, list[Array]]
-) -> Array:
+@interpret
+def marks(system: System, scheme: Scheme, q: Array, xi: Array, h: Array, v: Array | None, asked: list[Array]) -> Array:
     """The codes of what is wrong with a run's data, summed; xi with all n components, v if given, and `demands`."""
+    within = [(place >= 0) & (place <= 1) for place in places(scheme).values()]
     numbers = [leaf for leaf in jax.tree.leaves((system, scheme, q, xi)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
     wrong = {
         NOT_FINITE: ~jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in numbers])),
@@ -44,7 +44,7 @@ def marks(
         OFF_CONSTRAINT: _off_constraint(system, q, xi, v),
         OFF_MANIFOLD: off_manifold(system, q) > slack(q),
         PART: off_limits(system, scheme, q),
-        **{code: ~jnp.all(jnp.stack([jnp.asarray(True), *said])) for code, said in asked.items()},
+        **{code: ~jnp.all(jnp.array([True, *said])) for code, said in ((PLACE, within), (PARAMETER, asked))},
     }
     return sum((jnp.where(bad, code, 0) for code, bad in wrong.items()), start=jnp.asarray(0))
 
@@ -68,9 +68,8 @@ def _off_constraint(system: System, q: Array, xi: Array, v: Array | None) -> Arr
     return off | jnp.any(jnp.abs(v - system.velocity(q, xi)) > ON_CONSTRAINT * jnp.max(jnp.abs(v)))
 
 
-def demands(system: System, scheme: Scheme) -> dict[int, list[Array]]:
-    """What is demanded of traced numbers: of the scheme's places, and by the system's check of its parameters."""
-    within = [(place >= 0) & (place <= 1) for place in places(scheme).values()]
+def demands(system: System) -> list[Array]:
+    """What is demanded of traced numbers by the system's check of its parameters."""
     with demanded() as asked, contextlib.suppress(jax.errors.JAXTypeError, jax.errors.JAXIndexError):
         system.check()
-    return {PLACE: within, PARAMETER: asked}
+    return asked

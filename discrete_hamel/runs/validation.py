@@ -122,7 +122,9 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
     if v is not None and len(q) < m:
         raise InputError(f"v cannot determine {m} free quasi-velocities from {len(q)} coordinates; give xi.")
     if not concrete:
-        return system, q, _quasivelocities(system, q, v) if xi is None else jax.jit(hamel.full)(system, q, xi)
+        from discrete_hamel.compiler.gradients.jax_primitives import of_trees  # here: it loads jax.extend
+
+        return system, q, _quasivelocities(system, q, v) if xi is None else of_trees(hamel.full, system, q, xi)
     with explained(f"what {type(system).__name__} checks of the place where it starts"):
         system.check_start(place)
         system.check_shape(q, by_numpy)

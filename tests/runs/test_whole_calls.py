@@ -197,3 +197,24 @@ def test_xla_compiles_nothing_for_a_first_call(make):
         assert dh.simulate(system, **{"h": 0.01, **start}, steps=10).report.path == "compiled"
 
     assert not _compilations(run)
+
+
+def test_xla_compiles_nothing_for_a_spectrum():
+    jax.clear_caches()
+    dh.clear_caches()
+    disk = dh.systems.RollingDisk()
+    rolls = {"q": [0.0, 0.7, 0.0, 0.1, 0.0], "xi": [0.0, 0.0, 6.0], "scheme": dh.DiscreteHamel(), "h": 0.01}
+    assert not _compilations(lambda: dh.spectrum(disk, **rolls))
+
+
+def test_xla_compiles_but_calls_of_native_code_for_a_gradient():
+    """The run and its adjoint, and xi as it comes; beside the caller's own, here for the last node's first number."""
+    disk = dh.systems.RollingDisk()
+    sample = {"h": 0.01, **disk.sample()}
+    q, xi = (jnp.asarray(sample.pop(name)) for name in ("q", "xi"))
+    one, index = jax.grad(lambda x: x[-1, 0]), jnp.ones((11, len(q)))
+    jax.clear_caches()
+    own = _compilations(lambda: one(index))
+    dh.clear_caches()  # and JAX's
+    found = _compilations(lambda: jax.grad(lambda xi: dh.simulate(disk, q, xi, **sample, steps=10).q[-1, 0])(xi))
+    assert found <= own + 3

@@ -11,7 +11,7 @@ from jax import Array, lax
 from jax.interpreters import ad
 
 from discrete_hamel.compiler.gradients.differentiable_run import History
-from discrete_hamel.compiler.gradients.jax_primitives import apply, linear, run
+from discrete_hamel.compiler.gradients.jax_primitives import apply, by_numpy, instantiate_zeros, linear, run
 from discrete_hamel.compiler.gradients.plain_run import PlainHistory
 from discrete_hamel.compiler.native.derivative_sweeps import Cotangents, Tangents
 
@@ -23,7 +23,9 @@ def _pack(arguments: tuple) -> tuple[Array, Array, Array]:
 
 
 def _in_one(arrays: list) -> Array:
-    return jnp.concatenate(arrays) if arrays else jnp.zeros(0)
+    if any(isinstance(array, jax.core.Tracer) for array in arrays):
+        return jnp.concatenate(arrays)
+    return np.concatenate(arrays) if arrays else np.zeros(0)  # type: ignore[return-value]  # NumPy's
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +54,7 @@ class RunCall:
 
     def eager(self, *arguments: Array) -> list[Array]:
         """XLA compiles the plain path, which takes seconds, where a step has failed only."""
-        found = apply(dataclasses.replace(self, goes_on=False), *arguments)
+        found = by_numpy(dataclasses.replace(self, goes_on=False), *arguments)
         return found if int(found[2]) == self.saved * self.every * arguments[-2].size else apply(self, *arguments)
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
@@ -68,14 +70,17 @@ class RunCall:
         call = dataclasses.replace(self, saved=self.saved * self.every, every=1)
         rows, _, *how = run.bind(*primals, call=call)
         done, by_plain = map(lax.stop_gradient, how)
-        along = _in_one([tangents[i] for i in moving]), *map(ad.instantiate_zeros, tangents[count:])
+        along = _in_one([tangents[i] for i in moving]), *map(instantiate_zeros, tangents[count:])
         (moved,) = linear.bind(
             *_pack(primals), rows, done, by_plain, *along, call=TangentCall(self.history, self.plain, active)
         )
-        saved, befores = self._save(primals[-1], rows, primals[-2].size)
-        outputs = [self._with_most(saved, rows, primals[-2].size), befores, done, by_plain]
-        changes, none = self._save(along[-1], moved, primals[-2].size), np.zeros((), rows.dtype)
-        return outputs, [*changes, none, none]
+        none, parts = np.zeros((), rows.dtype), primals[-2].size
+        if self.every == parts == 1:
+            left_out = np.zeros((0, primals[-1].size), rows.dtype)
+            return [rows, left_out, done, by_plain], [moved, left_out, none, none]
+        saved, befores = self._save(primals[-1], rows, parts)
+        outputs = [self._with_most(saved, rows, parts), befores, done, by_plain]
+        return outputs, [*self._save(along[-1], moved, parts), none, none]
 
     @partial(jax.jit, static_argnums=(0, 3))
     def _save(self, begin: Array, rows: Array, parts: int) -> tuple[Array, Array]:
@@ -121,7 +126,9 @@ class Derivative:
 
     def eager(self, *arguments: Array) -> list[Array]:
         """As `RunCall.eager`."""
-        return apply(dataclasses.replace(self, guarded=bool(np.asarray(arguments[-self.vectors - 1]))), *arguments)
+        guarded = bool(np.asarray(arguments[-self.vectors - 1]))
+        by = apply if guarded or not self.native else by_numpy
+        return by(dataclasses.replace(self, guarded=guarded), *arguments)
 
     def _split(self, arguments: tuple) -> tuple[tuple, Array, tuple]:
         """Parameters, lengths, first state and rows; how many steps went well; and the vectors."""

@@ -12,13 +12,15 @@ from jax import Array
 
 from discrete_hamel.compiler.gradients.derivative import RunCall
 from discrete_hamel.compiler.gradients.differentiable_run import History
-from discrete_hamel.compiler.gradients.jax_primitives import FunctionCall, run
+from discrete_hamel.compiler.gradients.jax_primitives import MANY, FunctionCall, of_trees, run
 from discrete_hamel.compiler.gradients.plain_run import PlainHistory
 from discrete_hamel.compiler.graph.elimination import solve
 from discrete_hamel.compiler.graph.expressions import Graph, Unsupported
 from discrete_hamel.compiler.graph.lowering import lower, used_of
 from discrete_hamel.compiler.graph.pytree_leaves import inputs_like
 from discrete_hamel.compiler.graph.size_limits import MOST_JIT
+from discrete_hamel.compiler.reading.cached_scalars import on_device
+from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 from discrete_hamel.compiler.reading.jaxprs import to_graph
 from discrete_hamel.compiler.step.stepper import Stepper
 from discrete_hamel.mechanics import hamel
@@ -39,23 +41,25 @@ class Compiled(NamedTuple):
         `start` makes of the data (system, scheme, q, xi, h) the first state, and what is kept of it. The run is not
         under one jit: where JAX differentiates outside jit, all is seen to go well, and no plain path is compiled.
         """
-        first, arguments = _arguments(self, start, *data)
-        motion = _motion(
-            self, every, arguments, *run.bind(*arguments, call=RunCall(self.history, self.plain, intervals, every))
-        )
-        nodes, final = _nodes(first, motion)
-        return nodes, motion, final
+        first, begin = of_trees(_Beginning(start), *data)
+        system, scheme, *_, h = data
+        parameters, lengths = self.history.stepper.arguments(system, scheme, h)
+        arguments = [*parameters, lengths, begin]
+        rows, befores, *how = run.bind(*arguments, call=RunCall(self.history, self.plain, intervals, every))
+        call = FunctionCall(_Velocities(self, every))
+        xi, xi_mid, norm = run.bind(first[2], *arguments, rows, befores, call=call)
+        nodes, final = of_trees(_Nodes(self, arguments[-2].size), first[:2], rows)
+        marks = _marks(every, *jax.lax.stop_gradient((arguments[-2], rows, *how)))
+        return (*nodes, xi), FollowedRun(xi_mid, norm, *map(on_device, marks)), final
 
 
 class FollowedRun(NamedTuple):
     """A run at its saved nodes, but for the first; arrays along the first axis."""
 
-    states: State
-    xi: Array
     xi_mid: Array
+    residual: Array
     converged: Array
     iterations: Array
-    residual: Array
     plain_steps: Array  # how many, from the interval on in which a compiled one failed
 
 
@@ -80,57 +84,52 @@ def _linear(stepper: Stepper, system: System, state: State) -> bool:
     return not graph.guards_of(solve(graph, rows, list(free), guarded=True))
 
 
-@partial(jax.jit, static_argnums=(0, 1))
-def _arguments(
-    compiled: Compiled, start: Callable, system: System, scheme: Scheme, q: Array, xi: Array, h: Array
-) -> tuple[tuple, list[Array]]:
-    """What is kept of the first state, and what a run is a function of: parameters, lengths of steps, the state."""
-    stepper, (state, first) = compiled.history.stepper, start(system, scheme, q, xi, h)
-    parameters, lengths = stepper.arguments(system, scheme, h)
-    return first, [*parameters, lengths, jnp.concatenate([jnp.ravel(leaf) for leaf in jax.tree.leaves(state)])]
+@dataclass(frozen=True)
+class _Beginning:
+    """What is kept of the first state, and its numbers."""
+
+    start: Callable
+
+    def __call__(self, system: System, scheme: Scheme, q: Array, xi: Array, h: Array) -> tuple[tuple, Array]:
+        state, first = self.start(system, scheme, q, xi, h)
+        return first, jnp.concatenate([jnp.ravel(leaf) for leaf in jax.tree.leaves(state)])
 
 
-@jax.jit
-def _nodes(first: tuple, motion: "FollowedRun") -> tuple[tuple, State]:
-    nodes = zip(first, (motion.states.q, motion.states.p, motion.xi), strict=True)
-    final = jax.tree.map(lambda leaf: leaf[-1], motion.states)
-    return tuple(jnp.concatenate([a[None], b]) for a, b in nodes), final
+@dataclass(frozen=True)
+class _Nodes:
+    """q and p at all nodes, and the last state, from what is kept of the first and the rows."""
+
+    compiled: Compiled
+    parts: int
+
+    def __call__(self, first: tuple, rows: Array) -> tuple[tuple, State]:
+        history, plain, _ = self.compiled
+        states = plain.state.tree(rows[self.parts - 1 :: self.parts, : history.size])
+        nodes = zip(first, (states.q, states.p), strict=True)
+        return tuple(jnp.concatenate([a[None], b]) for a, b in nodes), jax.tree.map(lambda leaf: leaf[-1], states)
 
 
-def _motion(
-    compiled: Compiled, every: int, arguments: list[Array], rows: Array, befores: Array, done: Array, by_plain: Array
-) -> FollowedRun:
-    """What is recorded of a run, from its rows; whatever of it is not used costs nothing under jit, and outside jit no
-    derivative."""
-    call = FunctionCall(_Velocities(compiled, every))
-    xi, xi_mid, norm = run.bind(*arguments, rows, befores, call=call)
-    nodes, well, most, by_plain = _marks(compiled, every, arguments[-2], rows, done, by_plain)
-    return FollowedRun(nodes, xi, xi_mid, well, most, norm, by_plain)
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _marks(
-    compiled: Compiled, every: int, lengths: Array, rows: Array, done: Array, by_plain: Array
-) -> tuple[State, Array, Array, Array]:
-    """The states at nodes; which were reached; the most iterations to each; how many steps took the plain path."""
-    history, parts = compiled.history, len(lengths)
+@partial(interpret, static=1, most=MANY, often=OFTEN)
+def _marks(every: int, lengths: Array, rows: Array, done: Array, by_plain: Array) -> tuple[Array, Array, Array]:
+    """Which nodes were reached; the most iterations to each; how many steps took the plain path."""
+    parts = len(lengths)
     well = parts * every * jnp.arange(1, len(rows) // parts + 1) <= done
-    nodes = compiled.plain.state.tree(rows[parts - 1 :: parts, : history.size])
-    most = jnp.max(jax.lax.stop_gradient(rows[:, -1]).reshape(-1, parts), axis=1)
-    most = jnp.where(jnp.isnan(most), 0, most).astype(int)
-    return nodes, well, most, jax.lax.stop_gradient(by_plain).astype(int) // parts
+    most = jnp.max(rows[:, -1].reshape(-1, parts), axis=1)
+    return well, jnp.where(jnp.isnan(most), 0, most).astype(int), by_plain.astype(int) // parts
 
 
 @dataclass(frozen=True)
 class _Velocities:
-    """What follows from the rows of a run: xi at its nodes, xi of its intervals, and what was left of the residual."""
+    """What follows from the first velocity and the rows of a run: xi at all nodes, xi of its intervals, and what was
+    left of the residual."""
 
     compiled: Compiled
     every: int
 
     def __call__(self, *arrays: Array) -> list[Array]:
-        *arguments, rows, befores = arrays
-        return _velocities_along(self.compiled, self.every, arguments, rows, befores)
+        first, *arguments, rows, befores = arrays
+        after, *others = _velocities_along(self.compiled, self.every, arguments, rows, befores)
+        return [jnp.concatenate([first[None], after]), *others]
 
 
 def _velocities_along(

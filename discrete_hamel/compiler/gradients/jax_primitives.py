@@ -7,23 +7,28 @@ because a batch of native kernels is one kernel after the other.
 import dataclasses
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from discrete_hamel._support.arrays import PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.reading.interpreter import OFTEN, interpret
 
 MANY = 100_000  # numbers of a run's records, up to which NumPy makes of them what XLA would compile for
-_interpreters = Cache(most=200)
+T = TypeVar("T")
+_interpreters, _staged = Cache(most=200), Cache(most=200)
 
 
 class Call(Protocol):
     """A function of arrays, hashable, that gives a list of arrays."""
+
+    def __hash__(self) -> int: ...
 
     @property
     def native(self) -> bool:
@@ -56,6 +61,46 @@ class LinearCall(Call, Protocol):
 def apply(call: Call, *arguments: Array) -> list[Array]:
     """The function, compiled."""
     return call.fast(*arguments)
+
+
+def by_numpy(call: Call, *arguments: Array) -> list[Array]:
+    """The same by NumPy, the first times: nothing is compiled for it but native kernels' calls."""
+    interpreted = _interpreters.fetch(call, lambda: interpret(call.fast, most=MANY, often=OFTEN))
+    return [jax.device_put(a) for a in interpreted(*arguments)]
+
+
+def of_trees(function: Callable[..., T], *trees: PyTree) -> T:
+    """function(*trees), whose numbers are all of the last one's type; outside jit by NumPy, and so its derivatives.
+
+    The function is hashable. Of one under jit XLA would compile each, for one call.
+    """
+    leaves, structure = jax.tree.flatten(trees)
+    call = FunctionCall(_OfTrees(function, structure))
+    made = jax.tree.structure(jax.eval_shape(_staged_of(function), *trees))
+    return jax.tree.unflatten(made, run.bind(*leaves, call=call))
+
+
+@dataclasses.dataclass(frozen=True)
+class _OfTrees:
+    """A function of trees, as one of their leaves."""
+
+    function: Callable[..., PyTree]
+    structure: jax.tree_util.PyTreeDef
+
+    def __call__(self, *leaves: Array) -> list[Array]:
+        return jax.tree.leaves(_staged_of(self.function)(*jax.tree.unflatten(self.structure, leaves)))
+
+
+def _staged_of(function: Callable) -> Callable:
+    """The function, which JAX traces once a shape."""
+    return _staged.fetch(function, lambda: jax.jit(function))
+
+
+def instantiate_zeros(tangent: Array | ad.Zero) -> Array:
+    """As JAX's function of this name, which XLA compiles."""
+    if not isinstance(tangent, ad.Zero):
+        return tangent
+    return np.zeros(tangent.aval.shape, tangent.aval.dtype)  # type: ignore[attr-defined, return-value]  # an array's
 
 
 def _batch(primitive: Primitive, arguments: tuple, axes: tuple, *, call: Call) -> tuple:
@@ -99,7 +144,7 @@ def _linear_jvp(primals: tuple, tangents: tuple, *, call: LinearCall) -> tuple[l
     known, vectors = primals[:split], primals[split:]
     terms: list[list[Array]] = []
     if any(not isinstance(t, ad.Zero) for t in tangents[split:]):
-        terms.append(linear.bind(*known, *map(ad.instantiate_zeros, tangents[split:]), call=call))
+        terms.append(linear.bind(*known, *map(instantiate_zeros, tangents[split:]), call=call))
     varying = [i for i, t in enumerate(tangents[:split]) if not isinstance(t, ad.Zero)]
     if varying:
 
@@ -116,7 +161,7 @@ def _linear_jvp(primals: tuple, tangents: tuple, *, call: LinearCall) -> tuple[l
 def _linear_transpose(cotangents: list, *arguments: Array, call: LinearCall) -> list:
     """The transposed map; nothing for arguments that are numbers, which can only be zero."""
     split = len(arguments) - call.vectors
-    back = linear.bind(*arguments[:split], *map(ad.instantiate_zeros, cotangents), call=call.transposed)
+    back = linear.bind(*arguments[:split], *map(instantiate_zeros, cotangents), call=call.transposed)
     vectors = [b if ad.is_undefined_primal(a) else None for a, b in zip(arguments[split:], back, strict=True)]
     return [*(None for _ in range(split)), *vectors]
 
@@ -155,15 +200,13 @@ class FunctionCall:
     native = False
 
     def fast(self, *arguments: Array) -> list[Array]:
-        return self.function(*arguments)
+        return _staged_of(self.function)(*arguments)
 
     def eager(self, *arguments: Array) -> list[Array]:
-        """By NumPy, the first times."""
-        by_numpy = _interpreters.fetch(self.function, lambda: interpret(self.fast, most=MANY, often=OFTEN))
-        return [jax.device_put(a) for a in by_numpy(*arguments)]
+        return by_numpy(self, *arguments)
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
-        return [a.shape for a in jax.eval_shape(self.function, *arguments)]
+        return [a.shape for a in jax.eval_shape(_staged_of(self.function), *arguments)]
 
     def jvp(self, primals: tuple, tangents: tuple) -> tuple[list, list]:
         """The tangents of what it gives, as one linear map."""
@@ -191,7 +234,7 @@ class FunctionDerivative:
             every = list(known)
             for i, value in zip(self.moving, some, strict=True):
                 every[i] = value
-            return self.function(*every)
+            return _staged_of(self.function)(*every)
 
         return by_moving, [known[i] for i in self.moving], vectors
 
@@ -202,11 +245,14 @@ class FunctionDerivative:
     def plain(self, *arguments: Array) -> list[Array]:
         raise NotImplementedError
 
+    def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
+        raise NotImplementedError
+
     def fast(self, *arguments: Array) -> list[Array]:
         return self.plain(*arguments)
 
     def eager(self, *arguments: Array) -> list[Array]:
-        return apply(self, *arguments)
+        return by_numpy(self, *arguments)
 
 
 class FunctionTangent(FunctionDerivative):
@@ -225,7 +271,7 @@ class FunctionTangent(FunctionDerivative):
         return jax.jvp(function, at, list(vectors))[1]
 
     def shapes(self, *arguments: Array) -> list[tuple[int, ...]]:
-        return [a.shape for a in jax.eval_shape(self.function, *arguments[: -self.vectors])]
+        return [a.shape for a in jax.eval_shape(_staged_of(self.function), *arguments[: -self.vectors])]
 
 
 class FunctionCotangent(FunctionDerivative):

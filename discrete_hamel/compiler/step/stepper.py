@@ -5,11 +5,13 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from discrete_hamel._support.caches import Cache
 from discrete_hamel.compiler.graph.decision import holds_at
 from discrete_hamel.compiler.graph.lowering import cycles
+from discrete_hamel.compiler.reading.cached_scalars import on_device
 from discrete_hamel.compiler.step.program import PASSES, READING, Program, graph_of, run_passes
 from discrete_hamel.compiler.step.root import Cost
 from discrete_hamel.mechanics.system import System
@@ -18,9 +20,14 @@ from discrete_hamel.schemes.scheme import Scheme, State
 _by_graph = Cache(most=100)
 
 
+def in_a_row(leaf: Array) -> Array:
+    """A leaf's numbers in one row: by NumPy where JAX does not trace it, which XLA would compile for."""
+    return jnp.ravel(leaf) if isinstance(leaf, jax.core.Tracer) else on_device(np.ravel(leaf))
+
+
 def in_steps(scheme: Scheme, h: Array) -> tuple[Scheme, Array]:
     """The scheme whose steps make up a step, and their lengths."""
-    return scheme.substeps(h) or (scheme, h[None])
+    return scheme.substeps(h) or (scheme, in_a_row(h))
 
 
 class KeptProgram(NamedTuple):
@@ -102,5 +109,5 @@ class Stepper(Program):
         Not in an array for each number: XLA would take a minute for the thousands that a network has.
         """
         scheme, lengths = in_steps(scheme, h)
-        given = (system, scheme) if self.composed else (system, scheme, lengths[0])
-        return [jnp.ravel(leaf) for leaf in jax.tree.leaves(given)], lengths
+        given = (system, scheme) if self.composed else (system, scheme, lengths)
+        return [in_a_row(leaf) for leaf in jax.tree.leaves(given)], lengths
