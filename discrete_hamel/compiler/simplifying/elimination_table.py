@@ -8,6 +8,10 @@ and streams from a far cache. Here it is data: the entries of A have places in o
 is an operation on them. Where a pivot is no number the lines stop for a division, -1/pivot at its place; with a zero
 for `before` such a line makes the factors too. Of entries that are numbers the array has what becomes of them.
 
+Where it can be, the pivot of an unknown is in its own row, and that of a sum in the row that says what it is: these are
+ones, until what they add up is eliminated. What is divided by are then the unknowns' own entries alone, in a mechanism
+the inertia that a joint feels, which is never zero (Featherstone 2008, ch. 7).
+
 Lines come in batches that depend on nothing in the same one, so that a processor need not wait for what it has just
 stored: one after another they take four times as long.
 """
@@ -24,6 +28,9 @@ from discrete_hamel.compiler.simplifying.residual_sums import THRESHOLD, WORTH, 
 
 ZERO, NOTHING = 0, 1  # the place of a zero, and of what nobody reads
 BATCH = 8  # lines
+CANCELLED = 1e-3  # of the largest term of a pivot: below, it is a difference that may be nothing elsewhere
+LINES = 0.3  # new entries, of a line
+LAST = 1000  # more than any filling in
 
 
 class Step(NamedTuple):
@@ -82,22 +89,23 @@ class EliminationTable(NamedTuple):
         return [x[j] for j in range(len(right))], held
 
 
-def elimination_table(graph: Graph, rows: Rows) -> EliminationTable:
-    """That of A, as one dictionary column -> node a row, in the order of `residual_sums.eliminate`."""
-    elimination = _Elimination(graph, graph.samples, rows)
-    graph.decisions.append(Decision(_pivots, (rows,), elimination.order))
+def elimination_table(graph: Graph, rows: Rows, count: int) -> EliminationTable:
+    """That of A, as one dictionary column -> node a row: `count` unknowns, then sums; from the farthest, by shells."""
+    elimination = _Elimination(graph, graph.samples, rows, count)
+    graph.decisions.append(Decision(_pivots, (rows, count), elimination.order))
     return elimination.table()
 
 
-def _pivots(graph: Graph, samples: Sequence[float], rows: Rows) -> list[tuple[int, int]]:
-    return _Elimination(graph, samples, rows).order
+def _pivots(graph: Graph, samples: Sequence[float], rows: Rows, count: int) -> list[tuple[int, int]]:
+    return _Elimination(graph, samples, rows, count).order
 
 
 class _Elimination:
     """Entries by row and column as places; what is at them at the samples, and whether it is a number."""
 
-    def __init__(self, graph: Graph, samples: Sequence[float], rows: Rows) -> None:
-        self.sample, self.constant = [0.0, 0.0], [True, False]
+    def __init__(self, graph: Graph, samples: Sequence[float], rows: Rows, count: int) -> None:
+        self.sample, self.constant, self.largest = [0.0, 0.0], [True, False], [0.0, 0.0]
+        self.count, self.filled = count, list[int]()  # by row, a bit for each column
         self.entries: list[tuple[int, int]] = []
         self.rows: Rows = []
         self.columns: dict[int, set[int]] = {j: set() for j in range(len(rows))}
@@ -110,12 +118,14 @@ class _Elimination:
                     self.columns[j].add(i)
                     if known is None:
                         self.entries.append((node, place))
+            self.filled.append(sum(1 << j for j in self.rows[i]))
         self.work: list[tuple[int, ...]] = []  # lines, and the places of pivots
         self.steps = self._eliminate_all()
         self.order = [(step.row, step.column) for step in self.steps]
 
     def _new(self, sample: float, constant: bool) -> int:
         self.sample.append(sample)
+        self.largest.append(abs(sample))
         self.constant.append(constant)
         return len(self.sample) - 1
 
@@ -162,35 +172,55 @@ class _Elimination:
         sample[pivot] = -1.0 / sample[pivot]
         if not constant[pivot]:
             self.work.append((pivot,))
-        factors = dict[int, int]()
+        one, factors = constant[pivot] and sample[pivot] == -1.0, dict[int, int]()
         for other in sorted(columns.pop(j)):
             old = rows[other].pop(j)
+            self.filled[other] ^= 1 << j
             place = self._new(0.0, False) if constant[old] and not constant[pivot] else old
-            factors[other] = self._line(place, ZERO, old, pivot)
+            factors[other] = old if one else self._line(place, ZERO, old, pivot)
         for other, factor in factors.items():
             for k, a in rows[i].items():
                 before = rows[other].get(k, ZERO)
                 number = constant[factor] and constant[a]
                 fresh = before == ZERO or constant[before] and not number
                 rows[other][k] = place = self._new(0.0, False) if fresh else before
+                self.filled[other] |= 1 << k
                 columns[k].add(other)
                 self._line(place, before, factor, a)
                 if constant[place] and sample[place] == 0.0:
                     del rows[other][k]
+                    self.filled[other] ^= 1 << k
                     columns[k].remove(other)
         return Step(i, j, pivot, dict(rows[i]), factors)
 
     def _line(self, target: int, before: int, factor: int, source: int) -> int:
         """a[target] = a[before] - a[factor] a[source], at once where these are numbers."""
         sample, constant = self.sample, self.constant
-        sample[target] = sample[before] - sample[factor] * sample[source]
+        change = sample[factor] * sample[source]
+        self.largest[target] = max(self.largest[before], abs(change))
+        sample[target] = sample[before] - change
         constant[target] = constant[before] and constant[factor] and constant[source]
         if not constant[target]:
             self.work.append((target, before, factor, source))
         return target
 
     def _pivot(self, shell: set[int]) -> tuple[int, int]:
-        """As in `residual_sums`."""
+        """The one in its own row that fills in least; where there is none, as in `residual_sums`."""
+        own = [(self._filling(j), j, j) for j in sorted(shell) if j in self.rows[j] and self._lasts(self.rows[j][j])]
+        return min(own)[1:] if own else self._acceptable(shell)
+
+    def _lasts(self, place: int) -> bool:
+        return abs(self.sample[place]) > CANCELLED * self.largest[place]
+
+    def _filling(self, j: int) -> float:
+        """Entries that would be new, less those that go, and something for each line."""
+        row, others = self.filled[j], self.columns[j] - {j}
+        new = sum((row & ~self.filled[i]).bit_count() for i in others)
+        wide, high = len(self.rows[j]) - 1, len(others)
+        dividing = 0 if self.constant[self.rows[j][j]] else 1 if j < self.count else LAST
+        return new - wide - high + LINES * wide * high + dividing
+
+    def _acceptable(self, shell: set[int]) -> tuple[int, int]:
         best: tuple[int, int, int] | None = None
         rows, columns, sample, constant = self.rows, self.columns, self.sample, self.constant
         for j in sorted(shell):

@@ -199,7 +199,7 @@ class Root:
         sums = residual_sums.variables(graph, rows, unknowns) if n >= FEWEST else []
         if not 0 < len(sums) <= MANY * n:
             return False
-        table = elimination_table(graph, residual_sums.extended_jacobian(graph, rows, unknowns, sums))
+        table = elimination_table(graph, residual_sums.extended_jacobian(graph, rows, unknowns, sums), n)
         lines = len(table.lines)
         written = graph.operations([*rows, *(node for node, _ in table.entries)]) + 2 * lines
         dense = -(-n // 8) * graph.operations(rows) + n**3 / 24 + 10 * n**2
