@@ -36,7 +36,7 @@ CHAIN = 12  # sums an unknown, up to which they are those along a chain or a tre
 FEWEST = 32  # unknowns, below which a table never pays
 LONG = 75_000  # operations of a chain's sparse Jacobian and its elimination, from which on it is kept as a table
 # Operations of the residual with eight tangents that take as long as a line of a table. Some two would be right for
-# time; but of 100 skew hinges the table's pivots, which are those of the start, did not last for a run.
+# time; but of 100 skew hinges a run by the table loses its 14th step, whichever the pivots are.
 LINE = 4.0
 SHORTER = 2 / 3  # of an iteration's operations, up to which a last correction by what is kept of it pays
 SURE = 1e-3  # of what is negligible, where the rate of corrections of other directions is all that is known
