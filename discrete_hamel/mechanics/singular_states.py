@@ -20,6 +20,7 @@ UNRESOLVED = 1e-3  # how near to a singular state, in steps, a run is taken to h
 CLOSE = 0.02  # the same of a step that failed, whose way is only estimated
 FOLD = 0.02  # margin of a chart of z that is used up
 FEW_STEPS_LEFT = 0.2  # margin at which a step that failed has probably failed for it
+INDEPENDENT = 1e-6  # gramian of m columns above which the square of their least singular value is > 1e-6 / (e m)
 POINTS = np.linspace(0.0, 1.0, 65)
 By = Callable[[Callable], Callable]  # as in `System.at`
 
@@ -43,8 +44,8 @@ def lost_direction(psi_z: np.ndarray) -> np.ndarray | None:
         return (scale == 0).astype(float)
     unit = psi_z / scale
     squares = unit.T @ unit
-    # The first: least singular value^2 > 1e-6 / (e m). Of many columns it is rare, and all singular values take long.
-    if np.linalg.det(squares) > 1e-6 or len(squares) > MANY and np.linalg.eigvalsh(squares)[0] > 1e-9:
+    # Of many columns the first is rare, and all singular values take long.
+    if np.linalg.det(squares) > INDEPENDENT or len(squares) > MANY and np.linalg.eigvalsh(squares)[0] > 1e-9:
         return None
     _, sizes, right = np.linalg.svd(unit)
     return None if psi_z.shape[1] <= psi_z.shape[0] and sizes[-1] > SINGULAR * sizes[0] else right[-1] / scale

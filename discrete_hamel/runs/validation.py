@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any, SupportsIndex
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.ad_checkpoint import checkpoint_name
@@ -16,13 +17,13 @@ from discrete_hamel._support.inputs import array_of, combination, explained, flo
 from discrete_hamel.compiler.native.kept_values import interpreted_once, keeping, once_a_run
 from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, once, record_of, settle
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
-from discrete_hamel.compiler.reading.output_shapes import DENSE, nonlinear_shapes, refuse_not_finite, shapes
+from discrete_hamel.compiler.reading.output_shapes import DENSE, gramian, nonlinear_shapes, refuse_not_finite, shapes
 from discrete_hamel.compiler.reading.outside_values import forget_if_changed, of_a_user
 from discrete_hamel.compiler.reading.parameters import canonical, finite_parameters
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold
-from discrete_hamel.mechanics.singular_states import lost_direction, refuse_singular, without_inertia
+from discrete_hamel.mechanics.singular_states import INDEPENDENT, lost_direction, refuse_singular, without_inertia
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.traced_refusals import ON_CONSTRAINT
 
@@ -66,15 +67,13 @@ def count(name: str, value: SupportsIndex, least: int) -> int:
     return number
 
 
-@once_a_run
-def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
-    """What has to be finite at (q, xi), by name, and how far q is "off"; with many coordinates by maps of vectors."""
+def _named_facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
+    """What has to be finite at (q, xi), by name; with many coordinates by maps of vectors."""
     free, whole = xi[: system.rank], hamel.full(system, q, xi[: system.rank])
     found = {
         "slip(q)": system.slip(q),
         "the velocity qdot = frame(q) xi": system.velocity(q, whole),
         "the Lagrangian": system.lagrangian(q, whole),
-        "off": off_manifold(system, q),
     }
     if len(q) > DENSE:
         gradient, mu = jax.grad(system.lagrangian, (0, 1))(q, whole)
@@ -89,6 +88,19 @@ def _facts(system: System, q: Array, xi: Array) -> dict[str, Array]:
     }
 
 
+@once_a_run
+def _facts(system: System, q: Array, xi: Array) -> tuple[Array, Array, Array]:
+    """All these numbers in a row, the frame's first and the inertia's last; slip(q); and how far q is off, and the
+    gramians of the frame's fields and of the inertia, where that is asked.
+    """
+    found, marks = _named_facts(system, q, xi), [off_manifold(system, q)]
+    if "frame(q)" in found:
+        psi, mass = found["frame(q)"], found["inertia"]
+        marks += [gramian(psi if system.brackets_by_autodiff else psi[:, : system.rank])]
+        marks += [gramian(mass, form=True)]
+    return jnp.concatenate([jnp.ravel(one) for one in found.values()]), found["slip(q)"], jnp.stack(marks)
+
+
 def initial_data(system: System, q: ArrayLike, xi: object, v: object) -> tuple[System, Array, Array]:
     """The system ready at q, q, and xi with all n components, checked."""
     system, at, velocity = ready(system, q, xi, v)
@@ -98,7 +110,7 @@ def initial_data(system: System, q: ArrayLike, xi: object, v: object) -> tuple[S
 def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False) -> tuple[System, Array, Array]:
     """The same with what `vector` makes of q and xi; of a `lasting` run no bit depends on others."""
     q = vector("q", at)
-    noticed = checkpoint_name(number(0.0), "noticed")  # as it is, but under jit, where all else may be known
+    noticed = checkpoint_name(0.0, "noticed")  # as it is, but under jit, where all else may be known
     made = settle(system)
     forget_if_changed(system if made is None else made)
     if (xi is None) == (v is None):
@@ -130,23 +142,26 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
         system.check_shape(q, by_numpy)
     with explained("the system at the initial data"):
         try:
-            facts: dict = (_facts.afresh if lasting else _facts)(system, q, floats("xi", [0] * n) if xi is None else xi)
+            at = system, q, floats("xi", [0] * n) if xi is None else xi
+            numbers, slip, (off, *gramians) = (_facts.afresh if lasting else _facts)(*at)
         except TracedWithin:
             raise InputError(
                 "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
                 "given: hand it over as params=..., or put jax.jit around what is differentiated."
             ) from None
-    refuse_off_manifold(system, q, float(facts.pop("off")))
-    if "frame(q)" in facts:
-        _independent(system, facts["frame(q)"], q)
-    refuse_not_finite(facts, q=q)
-    if "frame(q)" in facts:
-        _regular(system, facts["inertia"], facts["frame(q)"])
+    refuse_off_manifold(system, q, float(off))
+    psi = numbers[: len(q) * n].reshape(len(q), n) if gramians else None
+    if psi is not None and not gramians[0] > INDEPENDENT:
+        _independent(system, psi, q)
+    if not math.isfinite(sum(numbers.tolist())):  # or too large to be summed
+        refuse_not_finite(by_numpy(_named_facts)(*at), q=q)
+    if psi is not None and not gramians[1] > INDEPENDENT:
+        _regular(system, numbers[-m * m :].reshape(m, m), psi)
     if xi is None:
-        xi = _from_velocity(system, q, v, facts.get("frame(q)"))
+        xi = _from_velocity(system, q, v, psi)
     elif len(xi) < n:
-        xi = np.concatenate([xi, facts["slip(q)"]])
-    _on_constraint(system, xi, facts["slip(q)"], v is not None)
+        xi = np.concatenate([xi, slip])
+    _on_constraint(system, xi, slip, v is not None)
     return system, q, xi
 
 

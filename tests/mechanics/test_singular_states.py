@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discrete_hamel as dh
-from discrete_hamel.mechanics.singular_states import SINGULAR, lost_direction
+from discrete_hamel.compiler.reading.output_shapes import FEW, gramian
+from discrete_hamel.mechanics.singular_states import INDEPENDENT, SINGULAR, lost_direction
 
 PLANE = dh.systems.TwoPointsParallelVelocities.inclined_plane(1.0, 2.0)
 Q = [0.0, 0.0, 0.0, 1.0]
@@ -118,6 +119,12 @@ def test_columns_are_independent_whatever_finds_it(columns, more, least, seed):
     scaled = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), compute_uv=False)
     lost = lost_direction(matrix)
     assert (lost is None) == (scaled[-1] > SINGULAR * scaled[0])
+    if columns > FEW:
+        assert gramian(jnp.asarray(matrix)) == 0
+        return
+    assert lost is None or not gramian(jnp.asarray(matrix)) > INDEPENDENT
+    product = np.prod(np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), compute_uv=False) ** 2)
+    assert abs(float(gramian(jnp.asarray(matrix))) - product) < 1e-13
     if lost is not None:
         assert np.linalg.norm(matrix @ lost) < 1e-11 * np.linalg.norm(np.abs(matrix) @ np.abs(lost))
 

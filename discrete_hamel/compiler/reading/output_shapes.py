@@ -109,3 +109,26 @@ def refuse_not_finite(found: dict[str, np.ndarray], **place: ArrayLike) -> None:
                 f"{which}{name} is not finite at the initial data, {where}: {short(value.tolist())}. A pole of the "
                 "coordinates, a division by zero or the root of a negative number are the usual causes."
             )
+
+
+FEW = 4  # columns up to which a determinant tells: that of the inertia of five links in a chain is 1e-7
+
+
+def gramian(columns: Array, form: bool = False) -> Array:
+    """Gram's determinant det(u^T u) of the columns scaled to length 1: at most 1, where they are orthogonal.
+
+    NaN where one is zero; 0 of more than a few, or than they have components, of which it would tell nothing. Of a
+    quadratic form's matrix in units in which its diagonal is 1.
+    """
+    if columns.shape[1] > min(FEW, columns.shape[0]):
+        return jnp.zeros(())
+    if form:
+        columns = columns / jnp.sqrt(jnp.abs(_diagonal(columns)))[:, None]
+    unit = columns / jnp.sqrt(jnp.sum(columns * columns, axis=0, keepdims=True))
+    packed, _, _ = jax.lax.linalg.lu(unit.T @ unit)
+    return jnp.abs(jnp.prod(_diagonal(packed)))
+
+
+def _diagonal(matrix: Array) -> Array:
+    """That of a square matrix: for `jnp.diagonal`, which asks for the platform, XLA compiles."""
+    return jnp.ravel(matrix)[:: len(matrix) + 1]
