@@ -7,8 +7,9 @@ the same order; but solves may round differently, so what has to have the same b
 `afresh`.
 """
 
+import math
 from collections.abc import Callable, Hashable
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Generic, ParamSpec, TypeVar
 
 import jax
@@ -37,11 +38,12 @@ def _number(function: Callable) -> Callable:
 
 ARITHMETIC = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "neg": "-{}",
-    "select": "{1} if {0} else {2}",
+    "select": "{1} if {0} else {2}", "abs": "abs({})", "sqrt": "root({})",
+    "max": "{0} if {0} > {1} or {0} != {0} else {1}", "min": "{0} if {0} < {1} or {0} != {0} else {1}",
 }  # fmt: skip
 NAMES: dict[str, object] = {
     **{name: _number(entry[0]) for name, entry in (*UNARY.items(), *BINARY.items())},
-    "nan": np.nan, "inf": np.inf,
+    "nan": np.nan, "inf": np.inf, "root": math.sqrt, "abs": abs, "unheard": partial(np.errstate, all="ignore"),
 }  # fmt: skip
 
 
@@ -58,6 +60,8 @@ def _in_python(graph: Graph, inputs: list[int], outputs: list[int]) -> Callable[
             form = ARITHMETIC.get(name) or f"{name}({', '.join(['{}'] * len(behind))})"
             lines.append(f"{words[i]} = {form.format(*(words[k] for k in behind))}")
     lines.append(f"return [{', '.join(words[i] for i in outputs)}]")
+    if any(graph.nodes[i][0] not in ARITHMETIC for i in order if graph.operands(i)):  # NumPy's, which would warn
+        lines = ["with unheard():", *(f" {line}" for line in lines)]
     made: dict = {}
     exec("def function(numbers):\n " + "\n ".join(lines), NAMES, made)  # no text of the user's is in it
     return made["function"]
@@ -84,11 +88,11 @@ class Tape:
         self.function = _in_python(graph, inputs, [*nodes, *guards])
 
     def __call__(self, numbers: list[float]) -> object:
-        """The function's outputs, or nothing where it divides by zero, overflows, or has too small a pivot."""
+        """The function's outputs, or nothing where it meets no number (a division by zero, an overflow), or
+        too small a pivot."""
         try:
-            with np.errstate(all="ignore"):
-                found = self.function(numbers)
-        except ArithmeticError:
+            found = self.function(numbers)
+        except (ArithmeticError, ValueError):
             return None
         if len(found) > self.count and not all(guard > 0 for guard in found[self.count :]):
             return None
