@@ -13,8 +13,9 @@ from jax.ad_checkpoint import checkpoint_name
 from discrete_hamel._support.arrays import ArrayLike, PyTree
 from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
-from discrete_hamel._support.inputs import array_of, combination, explained, floats, name_of
+from discrete_hamel._support.inputs import array_of, explained, floats, name_of
 from discrete_hamel.compiler.native.kept_values import interpreted_once, keeping, once_a_run
+from discrete_hamel.compiler.reading import output_shapes as facts_at
 from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, once, record_of, settle
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
 from discrete_hamel.compiler.reading.output_shapes import DENSE, gramian, nonlinear_shapes, refuse_not_finite, shapes
@@ -23,7 +24,7 @@ from discrete_hamel.compiler.reading.parameters import canonical, finite_paramet
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold
-from discrete_hamel.mechanics.singular_states import INDEPENDENT, lost_direction, refuse_singular, without_inertia
+from discrete_hamel.mechanics.singular_states import INDEPENDENT, refuse_singular
 from discrete_hamel.mechanics.system import System
 from discrete_hamel.runs.traced_refusals import ON_CONSTRAINT
 
@@ -142,21 +143,22 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
         system.check_shape(q, by_numpy)
     with explained("the system at the initial data"):
         try:
-            at = system, q, floats("xi", [0] * n) if xi is None else xi
-            numbers, slip, (off, *gramians) = (_facts.afresh if lasting else _facts)(*at)
+            state = system, q, floats("xi", [0] * n) if xi is None else xi
+            facts: tuple = (_facts.afresh if lasting else _facts)(*state)
         except TracedWithin:
             raise InputError(
                 "a function of the system uses a value that jax.grad or jax.vmap traces, and that simulate is not "
                 "given: hand it over as params=..., or put jax.jit around what is differentiated."
             ) from None
+    numbers, slip, (off, *gramians) = facts
     refuse_off_manifold(system, q, float(off))
     psi = numbers[: len(q) * n].reshape(len(q), n) if gramians else None
     if psi is not None and not gramians[0] > INDEPENDENT:
-        _independent(system, psi, q)
+        facts_at.refuse_dependent(system, psi, q)
     if not math.isfinite(sum(numbers.tolist())):  # or too large to be summed
-        refuse_not_finite(by_numpy(_named_facts)(*at), q=q)
+        refuse_not_finite(by_numpy(_named_facts)(*state), q=q)
     if psi is not None and not gramians[1] > INDEPENDENT:
-        _regular(system, numbers[-m * m :].reshape(m, m), psi)
+        facts_at.refuse_degenerate(system, numbers[-m * m :].reshape(m, m), psi)
     if xi is None:
         xi = _from_velocity(system, q, v, psi)
     elif len(xi) < n:
@@ -199,38 +201,6 @@ def _check(system: System) -> None:
     finite_parameters(system)
     with explained(f"what {type(system).__name__} checks of its parameters"):
         system.check()
-
-
-def _independent(system: System, psi: np.ndarray, q: Array) -> None:
-    """Columns of the frame independent: all of them, or where the bracket is given those of D."""
-    columns = psi if system.brackets_by_autodiff else psi[:, : system.rank]
-    if columns.shape[1] > columns.shape[0] or not np.isfinite(columns).all():
-        return  # a reduced system: N < m
-    mix = lost_direction(columns)
-    # Advected coordinates lose rank at points (a vertical rod): there only a frame that is zero carries no motion.
-    if mix is None or not system.brackets_by_autodiff and np.any(columns):
-        return
-    fields = combination(mix, lambda i: f"u_{i + 1}")
-    raise InputError(
-        f"frame(q) is singular at q = {np.asarray(q).tolist()}: {fields} = 0, so its rank is below {len(mix)}. "
-        "Choose fields that are independent here, other coordinates if this is a pole, or give structure(q) if the "
-        "fields are dependent everywhere (advected coordinates)."
-    )
-
-
-def _regular(system: System, mass: np.ndarray, psi: np.ndarray) -> None:
-    """M = d mu / d xi on D invertible, else the motion that carries no inertia; in terms of qdot if L is given so."""
-    lost = without_inertia(mass)
-    if lost is None:
-        return
-    words, slope = combination(lost, lambda i: name_of(system.velocities, "xi", i)), "d2l/dxi2"
-    if system.in_velocities is not None:
-        along = psi[:, : len(lost)] @ lost
-        words, slope = combination(along, lambda i: f"{name_of(system.coordinates, 'q', i)}'"), "d2L/dqdot2"
-    raise InputError(
-        f"the Lagrangian is degenerate on the constraint: motion along {words} carries no inertia ({slope} is singular "
-        "there), so its acceleration is not determined. Add the missing mass or inertia, or forbid that motion."
-    )
 
 
 _quasivelocities = interpret(hamel.quasivelocities)

@@ -10,9 +10,10 @@ from jax import Array
 
 from discrete_hamel._support.arrays import ArrayLike
 from discrete_hamel._support.errors import InputError
-from discrete_hamel._support.inputs import explained, short
+from discrete_hamel._support.inputs import combination, explained, name_of, short
 from discrete_hamel.compiler.reading.places_beyond import shape_within
 from discrete_hamel.mechanics import hamel
+from discrete_hamel.mechanics.singular_states import lost_direction, without_inertia
 from discrete_hamel.mechanics.system import System
 
 
@@ -132,3 +133,35 @@ def gramian(columns: Array, form: bool = False) -> Array:
 def _diagonal(matrix: Array) -> Array:
     """That of a square matrix: for `jnp.diagonal`, which asks for the platform, XLA compiles."""
     return jnp.ravel(matrix)[:: len(matrix) + 1]
+
+
+def refuse_dependent(system: System, psi: np.ndarray, q: Array) -> None:
+    """Columns of the frame independent: all of them, or where the bracket is given those of D."""
+    columns = psi if system.brackets_by_autodiff else psi[:, : system.rank]
+    if columns.shape[1] > columns.shape[0] or not np.isfinite(columns).all():
+        return  # a reduced system: N < m
+    mix = lost_direction(columns)
+    # Advected coordinates lose rank at points (a vertical rod): there only a frame that is zero carries no motion.
+    if mix is None or not system.brackets_by_autodiff and np.any(columns):
+        return
+    fields = combination(mix, lambda i: f"u_{i + 1}")
+    raise InputError(
+        f"frame(q) is singular at q = {np.asarray(q).tolist()}: {fields} = 0, so its rank is below {len(mix)}. "
+        "Choose fields that are independent here, other coordinates if this is a pole, or give structure(q) if the "
+        "fields are dependent everywhere (advected coordinates)."
+    )
+
+
+def refuse_degenerate(system: System, mass: np.ndarray, psi: np.ndarray) -> None:
+    """M = d mu / d xi on D invertible, else the motion that carries no inertia; in terms of qdot if L is given so."""
+    lost = without_inertia(mass)
+    if lost is None:
+        return
+    words, slope = combination(lost, lambda i: name_of(system.velocities, "xi", i)), "d2l/dxi2"
+    if system.in_velocities is not None:
+        along = psi[:, : len(lost)] @ lost
+        words, slope = combination(along, lambda i: f"{name_of(system.coordinates, 'q', i)}'"), "d2L/dqdot2"
+    raise InputError(
+        f"the Lagrangian is degenerate on the constraint: motion along {words} carries no inertia ({slope} is singular "
+        "there), so its acceleration is not determined. Add the missing mass or inertia, or forbid that motion."
+    )
