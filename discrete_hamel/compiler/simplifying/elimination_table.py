@@ -206,7 +206,7 @@ class _Elimination:
 
     def _pivot(self, shell: set[int]) -> tuple[int, int]:
         """The one in its own row that fills in least; where there is none, as in `residual_sums`."""
-        own = [(self._filling(j), j, j) for j in sorted(shell) if j in self.rows[j] and self._lasts(self.rows[j][j])]
+        own = [(self._filling(j), j, j) for j in sorted(shell) if j in self.columns[j] and self._lasts(self.rows[j][j])]
         return min(own)[1:] if own else self._acceptable(shell)
 
     def _lasts(self, place: int) -> bool:
