@@ -21,11 +21,11 @@ def _broadcast(p: dict, a: Nodes) -> Nodes:
     shape = [1] * len(p["shape"])
     for position, axis in enumerate(p["broadcast_dimensions"]):
         shape[axis] = a.shape[position]
-    result = np.empty(
-        p["shape"], a.dtype
-    )  # NumPy's own way of broadcasting takes ten times as long where arrays are small
-    result[...] = a.reshape(shape)
-    return result
+    if prod(p["shape"]) > FEW:
+        return np.broadcast_to(a.reshape(shape), p["shape"])
+    whole = np.empty(p["shape"], a.dtype)
+    whole[...] = a.reshape(shape)
+    return whole
 
 
 def _slice(p: dict, a: Nodes) -> Nodes:
