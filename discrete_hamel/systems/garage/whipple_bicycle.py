@@ -11,7 +11,7 @@ from jax import Array
 from discrete_hamel.systems._blocks import outlines, physical
 from discrete_hamel.systems._blocks.units import SI
 from discrete_hamel.systems.garage.carried import Vehicle, along_coordinate, heading, plane_motions
-from discrete_hamel.systems.mechanisms.rotations import turn_about
+from discrete_hamel.systems.mechanisms.rotations import hat, turn_about
 
 FORWARD, LEFT, UP = np.eye(3)
 
@@ -83,13 +83,13 @@ class WhippleBicycle(Vehicle):
         parts = self._parts(q)
         contact = parts.front + self.front_radius * parts.down
         axle, n = parts.leaning[:, 1], parts.fork[:, 1]
-        yawing = jnp.cross(UP, contact)
-        pitching = jnp.cross(axle, contact - parts.rear) + self.rear_radius * FORWARD
-        turning = jnp.cross(n, self.front_radius * parts.down)
-        rest = lean * jnp.cross(FORWARD, contact) + steer * jnp.cross(parts.steering, contact - parts.joint)
+        yawing = hat(UP) @ contact
+        pitching = hat(axle) @ (contact - parts.rear) + self.rear_radius * FORWARD
+        turning = hat(n) @ (self.front_radius * parts.down)
+        rest = lean * (hat(FORWARD) @ contact) + steer * (hat(parts.steering) @ (contact - parts.joint))
         rest = -rest - rear * self.rear_radius * FORWARD
         # By Cramer's rule: the triple products of the three ways.
-        across = jnp.cross(pitching, turning), jnp.cross(turning, yawing), jnp.cross(yawing, pitching)
+        across = hat(pitching) @ turning, hat(turning) @ yawing, hat(yawing) @ pitching
         volume = yawing @ across[0]
         yaw, pitch, front = (rest @ normal / volume + slip for normal, slip in zip(across, slips, strict=True))
         speed = self.rear_radius * (rear + rest @ across[1] / volume)
@@ -119,16 +119,16 @@ class WhippleBicycle(Vehicle):
         leaning = yaw * UP + lean * FORWARD
         framed = leaning + pitch * parts.leaning[:, 1]
         forked = framed + steer * parts.steering
-        at_rear = ground + jnp.cross(leaning, parts.rear)
-        at_joint = at_rear + jnp.cross(framed, parts.joint - parts.rear)
+        at_rear = ground + hat(leaning) @ parts.rear
+        at_joint = at_rear + hat(framed) @ (parts.joint - parts.rear)
         (bx, bz), (hx, hz) = self.frame_centre, self.fork_centre
         to_frame = parts.frame @ jnp.stack([bx, 0.0, bz - self.rear_radius])
         to_fork = parts.fork @ jnp.stack([hx - self.wheelbase - self.trail, 0.0, hz])
         speeds = (
             at_rear,
-            at_rear + jnp.cross(framed, to_frame),
-            at_joint + jnp.cross(forked, to_fork),
-            at_joint + jnp.cross(forked, parts.front - parts.joint),
+            at_rear + hat(framed) @ to_frame,
+            at_joint + hat(forked) @ to_fork,
+            at_joint + hat(forked) @ (parts.front - parts.joint),
         )
         masses = self.rear_mass, self.frame_mass, self.fork_mass, self.front_mass
         heights = parts.rear[2], (parts.rear + to_frame)[2], (parts.joint + to_fork)[2], parts.front[2]

@@ -12,7 +12,7 @@ CROSS = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)], axis=-1)  
 
 def hat(a: Array) -> Array:
     """The matrix of a x."""
-    return jnp.einsum("abi,i->ab", CROSS, a)
+    return CROSS @ a
 
 
 def turn_about(axis: Array | np.ndarray, angle: Array) -> Array:
