@@ -106,7 +106,7 @@ class Root:
         self.factors: dict[int, int] = {}  # of the table, by place: inputs that stand for them
         self.solved: Solved | None = None
         self.whole = set[int]()  # products that are not regrouped
-        # In 10^6 steps exact invariants drift by the roundings of points, and of corrections in other orders.
+        # Points, and corrections by parts, are for lanes: there they are tested not to drift in 10^6 steps, here not.
         self.unbiased = kept
         if residual:
             points: dict[int, int] = {}
