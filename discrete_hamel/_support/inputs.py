@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discrete_hamel._support.caches import garbage_kept
 from discrete_hamel._support.errors import InputError, RunInterrupted
 
 LONGEST = 80  # characters of a value in a message
@@ -84,9 +85,13 @@ class explained:  # a context manager of these few lines: contextlib's takes as 
 
 @contextmanager
 def before_steps() -> Iterator[None]:
-    """Around what is done before a run's first step: Ctrl-C there says so, as there is nothing yet to hand back."""
+    """Around what is done before a run's first step: Ctrl-C there says so, as there is nothing yet to hand back.
+
+    What a first run builds is no garbage: to search it for cycles, and all of JAX with it, is left for afterwards.
+    """
     try:
-        yield
+        with garbage_kept():
+            yield
     except KeyboardInterrupt:
         raise RunInterrupted("interrupted before the first step, while it was built: nothing was computed.") from None
 

@@ -48,11 +48,14 @@ LATENCY = {"div": 13, "sqrt": 18, "rsqrt": 30, "sin": 45, "cos": 45, "tan": 60, 
 
 def cycles(graph: Graph, outputs: list[int], variables: list[int]) -> float:
     """About how long a processor takes from variables to outputs: the longest chain, and a share of the rest."""
-    varying = dependent(graph, outputs, variables)
-    ready: dict[int, float] = {}
+    varying, ready = set(variables), dict[int, float]()
     for index in graph.dependencies(outputs):
-        operands = graph.operands(index) if index in varying else ()
-        ready[index] = max((ready[a] + LATENCY.get(graph.nodes[index][0], 4) for a in operands), default=0.0)
+        operands = graph.operands(index)
+        if varying.isdisjoint(operands):
+            ready[index] = 0.0
+        else:
+            varying.add(index)
+            ready[index] = max([ready[a] for a in operands]) + LATENCY.get(graph.nodes[index][0], 4)
     return max((ready[o] for o in outputs), default=0.0) + len(varying) / 2
 
 
