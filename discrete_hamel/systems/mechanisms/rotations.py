@@ -10,16 +10,15 @@ AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 CROSS = np.stack([np.cross(axis, np.eye(3)).T for axis in np.eye(3)], axis=-1)  # [a, b, i] = (e_i x)_ab
 
 
-def hat(a: Array) -> Array:
-    """The matrix of a x."""
-    return CROSS @ a
+def hat(a: Array | np.ndarray) -> Array:
+    """The matrix of a x; JAX traces it, and its product, sooner than jnp.cross."""
+    return CROSS @ a  # type: ignore[return-value]  # numbers where a is fixed
 
 
 def turn_about(axis: Array | np.ndarray, angle: Array) -> Array:
     """The rotation by an angle about a unit axis (Rodrigues): zeros of a fixed axis stay zeros."""
     along = axis[:, None] * axis[None, :]
-    cross = CROSS @ axis if isinstance(axis, np.ndarray) else hat(axis)
-    return jnp.cos(angle) * (np.eye(3) - along) + jnp.sin(angle) * cross + along
+    return jnp.cos(angle) * (np.eye(3) - along) + jnp.sin(angle) * hat(axis) + along
 
 
 def of_quaternion(q: Array) -> Array:
