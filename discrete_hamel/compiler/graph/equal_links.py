@@ -243,6 +243,7 @@ class EqualLinks:
                 parts.append(group)
                 for which in left:
                     heappush(ready[1], which)
+        assert not any(waiting.values()), "batches wait for each other"
         return parts
 
     def _fits(self, batch: LinkOperation, group: Group, inside: dict[int, int]) -> bool:
