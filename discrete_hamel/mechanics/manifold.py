@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.scipy.sparse.linalg import cg
 
 from discrete_hamel._support.arrays import Coordinates, Quasivelocities
 from discrete_hamel._support.errors import InputError
@@ -75,6 +74,8 @@ def nearest(system: System, q: Array) -> Array:
         across = jax.linear_transpose(along, point)
         arrived = jnp.max(jnp.abs(value)) <= roundoff  # it stays, bit for bit, and its slopes become tangent
         off = value - jnp.where(arrived, jax.lax.stop_gradient(value), 0.0)
+        from jax.scipy.sparse.linalg import cg  # here: it takes six milliseconds to load, and few need it
+
         pull, _ = cg(lambda y: along(*across(y)), off, tol=1e-14)  # (G G^T) y = g, without forming G
         return point - across(pull)[0], None
 

@@ -83,22 +83,31 @@ def values_of(graph: Graph, outputs: Sequence[int], given: Mapping[int, float]) 
     return program(graph, outputs, given)(given)
 
 
-def root_of(stepper: Stepper, known: Mapping[int, float]) -> np.ndarray | None:
-    """z at which the graph's rows vanish, in the order of the scheme's unknowns; None where Newton's method fails."""
+def root_by(stepper: Stepper, known: list[int]) -> Callable[[Mapping[int, float]], np.ndarray | None]:
+    """From the values of `known` the z at which the graph's rows vanish, in the order of the scheme's unknowns; None
+    where Newton's method fails."""
     graph, root = stepper.graph, stepper.root
-    z = program(graph, [stepper.guess[i] for i in root.places], known)(known)
-    corrected = correction_of(stepper, [*known])
-    for _ in range(MAX_ITERATIONS):
-        correction = corrected({**known, **dict(zip(root.unknowns, z.tolist(), strict=True))})
-        z = z + correction
-        if not np.all(np.isfinite(z)):
-            return None
-        if np.all(np.abs(correction) <= 8 * np.finfo(float).eps * np.sum(np.abs(z))):
-            values = {**known, **dict(zip(root.unknowns, z.tolist(), strict=True))}
-            for unknown, formula in reversed(root.formulas):
-                values[unknown] = float(program(graph, [formula], values)(values)[0])
-            return np.array([values[u] for u in stepper.unknowns])
-    return None
+    guess, corrected = program(graph, [stepper.guess[i] for i in root.places], known), correction_of(stepper, known)
+    formulas, have = list[tuple[int, Callable]](), [*known, *root.unknowns]
+    for unknown, formula in reversed(root.formulas):
+        formulas.append((unknown, program(graph, [formula], have)))
+        have.append(unknown)
+
+    def iterate(values: Mapping[int, float]) -> np.ndarray | None:
+        z = guess(values)
+        for _ in range(MAX_ITERATIONS):
+            correction = corrected({**values, **dict(zip(root.unknowns, z.tolist(), strict=True))})
+            z = z + correction
+            if not np.all(np.isfinite(z)):
+                return None
+            if np.all(np.abs(correction) <= 8 * np.finfo(float).eps * np.sum(np.abs(z))):
+                whole = {**values, **dict(zip(root.unknowns, z.tolist(), strict=True))}
+                for unknown, formula in formulas:
+                    whole[unknown] = float(formula(whole)[0])
+                return np.array([whole[u] for u in stepper.unknowns])
+        return None
+
+    return iterate
 
 
 def correction_of(stepper: Stepper, known: Iterable[int]) -> Callable[[Mapping[int, float]], np.ndarray]:
@@ -161,10 +170,11 @@ def difference(
     scheme, steps = in_steps(scheme, of_numpy(h))  # and all else by NumPy: XLA would compile each product
     lengths = of_numpy(steps)
     fixed = _values(stepper.parameters, (system, scheme, lengths[0]))
+    root = root_by(stepper, [*fixed, *stepper.length, *stepper.state])
     for k in range(STEPS if made is None else len(made[1])):
         mean: Any = 0.0
         for length in lengths:
-            z = root_of(stepper, fixed | _values([*stepper.length, *stepper.state], (length, state)))
+            z = root(fixed | _values([*stepper.length, *stepper.state], (length, state)))
             if z is None:
                 return ""  # nothing to compare: the kernel fails here too, and the plain path takes the step
             unlike, state, xi, slack = _step(by, system, scheme, state, length, of_numpy(z, h.dtype))
