@@ -66,6 +66,8 @@ def nearest(system: System, q: Array) -> Array:
     """The point of g = 0 that Gauss' and Newton's iteration reaches from q, to round-off."""
     if not system.redundant:
         return q
+    from jax.scipy.sparse.linalg import cg  # here: it takes six milliseconds to load, and few need it
+
     g = system.holonomic
     roundoff = 16 * jnp.finfo(q.dtype).eps
 
@@ -74,8 +76,6 @@ def nearest(system: System, q: Array) -> Array:
         across = jax.linear_transpose(along, point)
         arrived = jnp.max(jnp.abs(value)) <= roundoff  # it stays, bit for bit, and its slopes become tangent
         off = value - jnp.where(arrived, jax.lax.stop_gradient(value), 0.0)
-        from jax.scipy.sparse.linalg import cg  # here: it takes six milliseconds to load, and few need it
-
         pull, _ = cg(lambda y: along(*across(y)), off, tol=1e-14)  # (G G^T) y = g, without forming G
         return point - across(pull)[0], None
 
