@@ -10,7 +10,7 @@ from jax import Array
 from discrete_hamel._support.errors import FrameDegenerates, NewtonFailed, RunFailed, RunInterrupted
 from discrete_hamel._support.inputs import in_short
 from discrete_hamel.compiler.along import along
-from discrete_hamel.compiler.reading.output_shapes import DENSE
+from discrete_hamel.compiler.reading.start_facts import DENSE
 from discrete_hamel.mechanics import frames
 from discrete_hamel.mechanics.newton import Report, newton
 from discrete_hamel.mechanics.singular_states import singular_reason

@@ -15,12 +15,18 @@ from discrete_hamel._support.caches import Cache
 from discrete_hamel._support.errors import InputError
 from discrete_hamel._support.inputs import array_of, explained, floats, name_of
 from discrete_hamel.compiler.native.kept_values import interpreted_once, keeping, once_a_run
-from discrete_hamel.compiler.reading import output_shapes as facts_at
 from discrete_hamel.compiler.reading.cached_scalars import kind_of, number, on_device, once, record_of, settle
 from discrete_hamel.compiler.reading.interpreter import TracedWithin, interpret
-from discrete_hamel.compiler.reading.output_shapes import DENSE, gramian, nonlinear_shapes, refuse_not_finite, shapes
+from discrete_hamel.compiler.reading.output_shapes import nonlinear_shapes, shapes
 from discrete_hamel.compiler.reading.outside_values import forget_if_changed, of_a_user
 from discrete_hamel.compiler.reading.parameters import canonical, finite_parameters
+from discrete_hamel.compiler.reading.start_facts import (
+    DENSE,
+    gramian,
+    refuse_degenerate,
+    refuse_dependent,
+    refuse_not_finite,
+)
 from discrete_hamel.mechanics import gibbs_appell, hamel
 from discrete_hamel.mechanics.constructors import unwrap
 from discrete_hamel.mechanics.manifold import off_manifold, refuse_off_manifold
@@ -154,11 +160,11 @@ def ready(system: System, at: ArrayLike, xi: Any, v: Any, lasting: bool = False)
     refuse_off_manifold(system, q, float(off))
     psi = numbers[: len(q) * n].reshape(len(q), n) if gramians else None
     if psi is not None and not gramians[0] > INDEPENDENT:
-        facts_at.refuse_dependent(system, psi, q)
+        refuse_dependent(system, psi, q)
     if not math.isfinite(sum(numbers.tolist())):  # or too large to be summed
         refuse_not_finite(by_numpy(_named_facts)(*state), q=q)
     if psi is not None and not gramians[1] > INDEPENDENT:
-        facts_at.refuse_degenerate(system, numbers[-m * m :].reshape(m, m), psi)
+        refuse_degenerate(system, numbers[-m * m :].reshape(m, m), psi)
     if xi is None:
         xi = _from_velocity(system, q, v, psi)
     elif len(xi) < n:

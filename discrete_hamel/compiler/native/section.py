@@ -18,7 +18,6 @@ from discrete_hamel.compiler.native.matrix_products import LANES, Layout, layout
 
 LONGEST = 300  # operations of one function
 MANY = 2000  # operations, from which on it pays to look for what is the same for each link
-
 SHARE = 0.15  # of work that is the same for each link, below which what is not stays in its order
 
 
